@@ -89,7 +89,7 @@ impl ChannelPlayer {
             let (client, _) = listener.accept()?;
             client.set_nodelay(true)?;
             if let Err(error) = self.inner.serve(channel, &client) {
-                (self.inner.note)(format!("the client of {channel} is gone: {error}"));
+                (self.inner.note)(format!("the client of {channel} disconnected: {error}"));
             }
             let _ = client.shutdown(Shutdown::Both);
             let mut shared = self.inner.shared();

@@ -28,8 +28,8 @@ codes! {
     SYNTAX "A001" Error
         "The text is not what the language expects here. A statement is a word with its arguments, \
          such as `receive 'lock', constraint: 'code > 0'`, and ends at the end of the line or at \
-         `;`. A line that ends in a comma goes on. Reading goes on after the wrong part, so that \
-         the mistakes after it are reported too.";
+         `;`. A line that ends in a comma continues on the next line. ioco skips the wrong part and \
+         reports the errors after it too.";
     NOT_CLOSED "A002" Error
         "A string, bracket or block is opened and not closed. Blocks close with the bracket that \
          opened them: `{` with `}`, `do` and `def` with `end`. A string closes with the quote that \
@@ -62,10 +62,10 @@ codes! {
          process, a behavior, an option or a macro, and options `o { ... }` in `choice` or \
          `repeat`.";
     ARGUMENTS "A022" Error
-        "The declaration or statement has an argument too few, too many, or of the wrong form.";
+        "The declaration or statement has too few or too many arguments, or one of the wrong form.";
     DECLARED_TWICE "A023" Error
         "Two declarations of the same kind have the same name, so that a use of the name could mean \
-         either. A macro may be defined again: what follows uses the new one. A stimulus and a response may share a name. A label that two processes declare \
+         either. You can redefine a macro: the text after it uses the new definition. A stimulus and a response may share a name. A label that two processes declare \
          must have the same parameters in both.";
     UNKNOWN_TYPE "A024" Error
         "A type is one of `:string`, `:integer`, `:decimal`, `:boolean`, `:date`, `:time`, \
@@ -113,7 +113,7 @@ codes! {
         "A constraint must be true or false. Compare the value with something: `tries < 3` instead \
          of `tries`.";
     ARGUMENT_COUNT "A042" Error
-        "The function takes another number of arguments.";
+        "The call does not have as many arguments as the function has parameters.";
     BAD_PATTERN "A043" Error
         "The regular expression after `=~` cannot be read. A part of the string must match; write \
          `^` and `$` for all of it. Back-references and look-around are not part of it.";

@@ -138,10 +138,10 @@ impl Campaign {
         let timeout = plan.test.timeout.as_deref().map(time::parse).transpose()?;
         if let Some(nanoseconds) = timeout {
             if nanoseconds == 0 {
-                return Err(CampaignError::usage(
-                    "a time-out of nothing makes every system silent",
-                )
-                .hint("give it at least 1ms"));
+                return Err(
+                    CampaignError::usage("a time-out of 0 makes every system silent")
+                        .hint("give it at least 1ms"),
+                );
             }
             plan.model.sts = Arc::new(plan.model.sts.with_timeout(nanoseconds));
         }
@@ -505,7 +505,7 @@ impl Campaign {
 }
 
 fn unanswered() -> CampaignError {
-    CampaignError::system("the time of the campaign was up before any worker had answered")
+    CampaignError::system("the campaign reached its time limit before any worker answered")
         .hint("`ioco campaign status` lists workers; `ioco worker` starts one")
 }
 

@@ -146,7 +146,7 @@ impl Replay {
                     _ => format!("none of {runs} runs failed"),
                 };
                 format!(
-                    "flaky: {seen}, which it does by itself now and then; {needed} runs would tell"
+                    "flaky: {seen}, but an unchanged system also passes sometimes; {needed} runs would decide"
                 )
             }
             Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
@@ -641,7 +641,7 @@ pub(crate) fn bounded(
         return Err(CampaignError::usage(why));
     }
     let note = format!(
-        "{} is without what crossed the wire: {over}",
+        "{} does not contain the messages on the wire: {over}",
         path.display()
     );
     Ok((text, Some(note)))

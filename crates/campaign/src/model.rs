@@ -216,7 +216,7 @@ pub fn restore(
 ) -> Result<Model, CampaignError> {
     // It names a file, and a row may say anything.
     if Fingerprint::new(&kept.hash).is_err() {
-        return Err(CampaignError::usage("the hash of the kept model is none"));
+        return Err(CampaignError::usage("the kept model has an invalid hash"));
     }
     let budget = options.limits.budget();
     let path = PathBuf::from(&kept.path);

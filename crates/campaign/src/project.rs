@@ -455,13 +455,13 @@ impl TestSettings {
             .is_some_and(|goal| !(goal > 0.0 && goal <= 100.0))
         {
             return Err(CampaignError::usage(
-                "a coverage goal is more than 0 and at most 100 percent",
+                "a coverage goal must be more than 0 and at most 100 percent",
             ));
         }
         if let Some(goal) = self.requirements {
             if !(goal > 0.0 && goal <= 100.0) {
                 return Err(CampaignError::usage(
-                    "a goal for requirements is more than 0 and at most 100 percent",
+                    "a goal for requirements must be more than 0 and at most 100 percent",
                 ));
             }
             if sts.requirements().is_empty() {
@@ -529,13 +529,15 @@ impl TestSettings {
                 (None, true) => Ok(StrategyKind::Guided {
                     name: "suite".to_owned(),
                 }),
-                _ => Err(CampaignError::usage("a suite says itself what to give")
-                    .remedy(Remedy::SuiteOrStrategy)),
+                _ => Err(CampaignError::usage(
+                    "a suite determines the stimuli and needs no strategy",
+                )
+                .remedy(Remedy::SuiteOrStrategy)),
             };
         }
         if self.query.is_some() && self.strategy.as_deref() != Some("scenario") {
             return Err(
-                CampaignError::usage("a query is the scenario of the strategy scenario")
+                CampaignError::usage("a query needs the strategy `scenario`")
                     .remedy(Remedy::QueryOrStrategy),
             );
         }

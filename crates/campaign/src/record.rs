@@ -203,7 +203,7 @@ impl Record {
         self.refused = None;
         let why = self.lost.clone();
         let why =
-            why.unwrap_or_else(|| "the store does not take what the campaign finds".to_owned());
+            why.unwrap_or_else(|| "the store cannot keep the results of the campaign".to_owned());
         let error = CampaignError::usage(why);
         Err(error.hint("`ioco campaign resume` goes on with the campaign"))
     }

@@ -62,10 +62,10 @@ fn facts(shrunk: &Shrunk) -> Vec<String> {
     if shrunk.explanation.is_empty() {
         match shrunk.kind {
             BugKind::State => notes.push(
-                "a state bug: the shortest way of the model to this state shows it too".to_owned(),
+                "a state bug: the model's shortest path to this state shows it too".to_owned(),
             ),
             BugKind::Trace => notes.push(
-                "a trace bug: reaching the state is not enough, something on the way is needed"
+                "a trace bug: an earlier step is needed, reaching the state is not enough"
                     .to_owned(),
             ),
             BugKind::Unknown => {}
@@ -74,10 +74,8 @@ fn facts(shrunk: &Shrunk) -> Vec<String> {
     notes.extend(shrunk.explanation.iter().cloned());
     if let Some(left_out) = shrunk.minimal.filter(|left_out| left_out.stimuli > 0) {
         notes.push(match left_out.stimuli {
-            1 => "its stimulus was left out, and the failure did not show".to_owned(),
-            count => format!(
-                "each of its {count} stimuli was left out alone, and the failure did not show"
-            ),
+            1 => "without its stimulus, the failure does not occur".to_owned(),
+            count => format!("without any one of its {count} stimuli, the failure does not occur"),
         });
     }
     // Nothing is shorter than nothing.

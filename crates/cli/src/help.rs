@@ -243,7 +243,7 @@ const GROUPS: &[Group] = &[
                 &[
                     (
                         "ioco report --format html -o run.html",
-                        "a page that you can send to somebody",
+                        "a single file that you can share",
                     ),
                     ("ioco report 7 --format junit", "run 7 for a build server"),
                 ],

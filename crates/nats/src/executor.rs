@@ -169,7 +169,7 @@ impl NatsExecutor {
             "another coordinator has resumed campaign {}",
             self.announced.campaign
         ))
-        .hint("that one goes on with it; `ioco campaign status` shows how far it is")
+        .hint("the other coordinator continues the campaign; `ioco campaign status` shows its progress")
     }
 
     /// Takes what workers have said of their tests.
@@ -240,10 +240,10 @@ impl NatsExecutor {
         self.capacity = capacity(fitting.iter().map(|worker| worker.jobs));
         let present: BTreeSet<String> = fitting.iter().map(|w| w.worker.clone()).collect();
         for gone in self.present.difference(&present) {
-            self.notices.push(format!("worker {gone} is gone"));
+            self.notices.push(format!("worker {gone} left"));
         }
         for new in present.difference(&self.present) {
-            self.notices.push(format!("worker {new} takes part"));
+            self.notices.push(format!("worker {new} joined"));
         }
         self.present = present;
         let now = self.look_who_leads()?;

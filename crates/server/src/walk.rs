@@ -109,7 +109,7 @@ impl App {
         self.walks.end();
         let loaded = self.models.load(&request.model)?;
         let reach = self.own_system()?;
-        let in_use = self.slot.take("somebody walks it by hand")?;
+        let in_use = self.slot.take("a walk by hand is under way")?;
         let sts = &loaded.usable()?.sts;
         let sts = match &self.project.test.timeout {
             Some(text) => Arc::new(sts.with_timeout(time::parse(text)?)),

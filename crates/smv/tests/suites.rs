@@ -172,7 +172,7 @@ fn a_solver_without_room_ends_as_unknown_and_says_so() {
         let results = generate(&model, &goals, &options, edge, &mut |_| {});
         assert_eq!(results[0].verdict, Verdict::Unknown, "{technique:?}");
         assert!(
-            results[0].method.contains("no room for more"),
+            results[0].method.contains("memory limit reached"),
             "{technique:?}: {}",
             results[0].method
         );

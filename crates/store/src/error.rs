@@ -36,7 +36,7 @@ impl StoreError {
                 "`ioco store migrate` brings it up to date; after that, older programs cannot use it"
             }
             StoreError::Superseded { .. } => {
-                "that one goes on with it; `ioco campaign status` shows how far it is"
+                "the other coordinator continues the campaign; `ioco campaign status` shows its progress"
             }
             StoreError::Held { .. } => {
                 "if that is a coordinator that is paused, end it (kill -KILL) and try again; nothing is lost"

@@ -341,7 +341,10 @@ fn serve(tcp: TcpStream, address: SocketAddr, number: u64, shared: &Arc<Shared>)
         Ok(socket) => socket,
         Err(why) => {
             if let Some(why) = why {
-                shared.warn(format!("{} was turned away: {why}", address.ip()));
+                shared.warn(format!(
+                    "the connection from {} was refused: {why}",
+                    address.ip()
+                ));
             }
             return;
         }
@@ -375,7 +378,9 @@ fn serve(tcp: TcpStream, address: SocketAddr, number: u64, shared: &Arc<Shared>)
     {
         let mut register = shared.register();
         if register.peers.len() >= MAX_ADAPTERS {
-            let text = format!("more than {MAX_ADAPTERS} adapters: {address} was turned away");
+            let text = format!(
+                "more than {MAX_ADAPTERS} adapters: the connection from {address} was refused"
+            );
             register.warnings.push(text);
             return;
         }

@@ -194,7 +194,7 @@ impl Mapped {
             if !stimuli.contains_key(&id) {
                 let name = &sts.label(id).name;
                 return Err(format!(
-                    "nothing says which request ?{name} is: add [http.stimuli.{name}]"
+                    "no HTTP request is mapped to ?{name}: add [http.stimuli.{name}]"
                 ));
             }
         }
@@ -309,7 +309,7 @@ impl Mapped {
         for id in self.sts.labels_of(Direction::Response) {
             if !self.responses.iter().any(|response| response.label == id) {
                 let name = self.sts.label(id).marked_name();
-                return Err(format!("nothing says what {name} looks like over HTTP"));
+                return Err(format!("no HTTP message is mapped to {name}"));
             }
         }
         Ok(())

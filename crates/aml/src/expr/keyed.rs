@@ -87,7 +87,7 @@ impl Checker<'_> {
     }
 
     fn unknown_type(&mut self, node: &Node, what: &str, example: &str) -> Typed {
-        let message = format!("what this {what} holds is not known here");
+        let message = format!("the type of the elements of this {what} is unknown here");
         let hint = format!(
             "assign it to a variable, or compare it with one, of a type such as `{example}`"
         );

@@ -134,7 +134,7 @@ impl<'a> Lowering<'a> {
             None | Some(ValueKind::Missing) => "",
             Some(ValueKind::Str(text)) => &text.value,
             Some(_) => {
-                let message = "the text of a requirement stands in quotes";
+                let message = "put the text of a requirement in quotes";
                 self.report(codes::ARGUMENTS, command.file, &command.span, message);
                 ""
             }
@@ -347,7 +347,7 @@ impl<'a> Lowering<'a> {
         }
         for value in &command.arguments {
             let ValueKind::Str(name) = &value.kind else {
-                let message = "the name of a channel stands in quotes";
+                let message = "put the name of a channel in quotes";
                 self.report(codes::ARGUMENTS, command.file, &value.span, message);
                 continue;
             };
@@ -388,7 +388,7 @@ impl<'a> Lowering<'a> {
             return None;
         };
         let ValueKind::Array(types) = &types.kind else {
-            let message = "the types of the parameters stand in brackets";
+            let message = "put the types of the parameters in brackets";
             self.report(codes::ARGUMENTS, command.file, &types.span, message)
                 .hint = Some(usage.to_owned());
             return None;

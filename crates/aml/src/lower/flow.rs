@@ -473,10 +473,7 @@ impl<'w, 'a> Walker<'w, 'a> {
         let message = if command.word == "o" {
             "an option needs a block".to_owned()
         } else {
-            format!(
-                "`{}` cannot stand here; it stands in an option",
-                command.word
-            )
+            format!("`{}` is not allowed here, only in an option", command.word)
         };
         let code = match words::allowed(&command.word, Context::Options) {
             None if !self.lowering.macros.contains_key(&command.word) => {

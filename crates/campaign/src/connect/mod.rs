@@ -278,7 +278,7 @@ impl ConnectionSpec {
             }
             Transport::Http(base) => {
                 let mapping = project.http.clone().ok_or_else(|| {
-                    CampaignError::usage("nothing says which requests the labels are")
+                    CampaignError::usage("ioco.toml does not map the labels to HTTP requests")
                         .hint("write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE")
                 })?;
                 let http = Http::new(Arc::clone(sts), base, &mapping, patience);

@@ -139,13 +139,13 @@ impl FromStr for Limit {
 fn checked(resource: Resource, limit: u64) -> Result<u64, BadLimit> {
     if limit == 0 {
         return Err(BadLimit(format!(
-            "a limit of 0 {} leaves nothing to do",
+            "a limit of {} must be above 0",
             resource.name()
         )));
     }
     if resource == Resource::Depth && limit > MAX_DEPTH {
         return Err(BadLimit(format!(
-            "depth can be raised to {MAX_DEPTH}, not to {limit}"
+            "the limit of depth is at most {MAX_DEPTH}, not {limit}"
         )));
     }
     Ok(limit)
@@ -166,7 +166,7 @@ fn number<'de, D: Deserializer<'de>>(
     let limit = u64::deserialize(deserializer)?;
     match resource {
         Resource::Depth => checked(resource, limit),
-        _ if limit == 0 => Err(BadLimit("a limit of 0 leaves nothing to do".to_owned())),
+        _ if limit == 0 => Err(BadLimit("a limit must be above 0".to_owned())),
         _ => Ok(limit),
     }
     .map(Some)
@@ -205,8 +205,8 @@ mod tests {
             ),
             ("steps=many", "'many' is not a number above 0"),
             ("steps=-1", "'-1' is not a number above 0"),
-            ("steps=0", "a limit of 0 steps leaves nothing to do"),
-            ("depth=501", "depth can be raised to 500, not to 501"),
+            ("steps=0", "a limit of steps must be above 0"),
+            ("depth=501", "the limit of depth is at most 500, not 501"),
         ] {
             assert_eq!(parsed(typed).unwrap_err(), message);
         }

@@ -78,7 +78,7 @@ impl Dispatch {
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CampaignError> {
     serde_json::from_str(text).map_err(|error| {
         CampaignError::usage(format!(
-            "what the store has of the campaign cannot be read: {error}"
+            "the store's record of the campaign is unreadable: {error}"
         ))
         .hint("resume it with the version of ioco that began it")
     })

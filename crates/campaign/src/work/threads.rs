@@ -84,7 +84,7 @@ fn work(mut worker: Worker, orders: &Orders, sender: &Sender<Result<Outcome, Cam
     while let Some(order) = orders.take() {
         let carried_out = std::panic::catch_unwind(AssertUnwindSafe(|| worker.run(&order)));
         let outcome = carried_out.unwrap_or_else(|_| {
-            let what = format!("order {} made a worker of ioco fail", order.number);
+            let what = format!("a worker crashed while it ran order {}", order.number);
             Err(CampaignError::system(what))
         });
         if sender.send(outcome).is_err() {

@@ -219,7 +219,7 @@ impl Worker {
     pub fn failed(&mut self, order: &Order) -> Outcome {
         self.session = None;
         self.pace.end();
-        let reason = format!("order {} made a worker of ioco fail", order.number);
+        let reason = format!("a worker crashed while it ran order {}", order.number);
         self.unusable(order, reason)
     }
 

@@ -96,11 +96,11 @@ pub struct CampaignStart {
     #[command(flatten)]
     pub nats: NatsArguments,
 
-    /// Give the test of a worker to another worker after this time without a sign of life
+    /// Give the test of a worker to another worker after this time without a heartbeat
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub lease: String,
 
-    /// Keep orders and outcomes on this many servers of a NATS cluster; with 3, one may fail
+    /// Keep orders and outcomes on this many servers of a NATS cluster; 3 tolerate the failure of one
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
     pub replicas: u8,
 
@@ -159,7 +159,7 @@ pub struct Worker {
 
 #[derive(Debug, Args)]
 pub struct Nats {
-    /// Listen at this port of this machine
+    /// Listen on this port of the loopback address
     #[arg(long, value_name = "PORT", default_value_t = 4222)]
     pub port: u16,
 }

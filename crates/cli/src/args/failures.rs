@@ -23,7 +23,7 @@ pub struct ShrinkArguments {
     #[arg(long, value_name = "HOW", default_value = "none")]
     pub pruning: String,
 
-    /// Accept any failure, also one in other locations or by another observation
+    /// Accept any failure, even in another location or with another observation
     #[arg(long)]
     pub any: bool,
 

@@ -16,9 +16,9 @@ pub struct Generate {
     pub traces: Option<u32>,
 
     /// What the tests should cover, separated by commas: locations, switches, decisions, conditions,
-    /// mcdc, states; for a NuSMV model: values, decisions, conditions, mcdc, invariants. Or, for a finite
-    /// model, every fault in up to --extra more states: for a deterministic one by the method w, wp or hsi, for any
-    /// other by ioco
+    /// mcdc, states; for a NuSMV model: values, decisions, conditions, mcdc, invariants. For a finite
+    /// model also complete suites, for systems with up to --extra more states: w, wp or hsi if it is deterministic,
+    /// ioco otherwise
     #[arg(long, value_name = "WHAT")]
     pub cover: Option<String>,
 
@@ -95,11 +95,11 @@ pub struct SmvArguments {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub technique: String,
 
-    /// The time for each goal; work for several goals may use the sum of their times
+    /// The time for each goal; a step for several goals may use the sum of their times
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub time_per_goal: String,
 
-    /// The time for all goals or traces, also for other models: 30s, 5m
+    /// The time for all goals or traces, of any model: 30s, 5m
     #[arg(long, value_name = "TIME")]
     pub time: Option<String>,
 
@@ -123,7 +123,7 @@ pub struct SmvArguments {
     #[arg(long)]
     pub assignments_only: bool,
 
-    /// Drop tests whose goals other tests cover, also for other models
+    /// Drop tests whose goals other tests cover, of any model
     #[arg(long)]
     pub minimise: bool,
 }

@@ -258,7 +258,7 @@ pub struct Test {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Strategy {
-    /// Give the stimuli that would reveal most faults
+    /// Prefer the stimuli that reveal the most faults of the model's neighbourhood
     Auto,
     /// Choose any allowed step at random
     Random,

@@ -218,7 +218,7 @@ impl Notes {
 }
 
 fn lost(error: &io::Error) -> CommandError {
-    unusable(format!("the client is gone: {}", Untrusted::of(error)))
+    unusable(format!("the client disconnected: {}", Untrusted::of(error)))
 }
 
 /// A system that ends as a fault does so with another exit code than one whose client left.

@@ -465,7 +465,7 @@ fn a_token_is_asked_for() {
     let ran = test_through(&[&wrong], &here, &limits);
     assert_eq!(ran.code, 3, "{}", ran.all());
     assert!(
-        ran.err.contains("turned away: its token is wrong"),
+        ran.err.contains("was refused: its token is wrong"),
         "{}",
         ran.all()
     );

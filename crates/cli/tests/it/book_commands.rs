@@ -254,11 +254,11 @@ impl Stage {
         let chapter =
             fs::read_to_string(root().join("book/src/generation.md")).expect("the chapter");
         let (_, rest) = chapter
-            .split_once("in the file `wish.query`:\n\n")
+            .split_once("in the file `door.query`:\n\n")
             .expect("the query");
         let lines = rest.lines().map_while(|line| line.strip_prefix("    "));
         let query: String = lines.map(|line| format!("{line}\n")).collect();
-        fs::write(here.path().join("wish.query"), query).expect("written");
+        fs::write(here.path().join("door.query"), query).expect("written");
         Stage {
             here,
             id: String::new(),

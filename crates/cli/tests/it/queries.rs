@@ -8,7 +8,7 @@ use crate::support::{Ran, example_program, folder, ioco, root, run};
 
 fn ask(model: &str, query: &str, more: &[&str]) -> Ran {
     let folder = folder();
-    let file = folder.path().join("wish.query");
+    let file = folder.path().join("door.query");
     fs::write(&file, query).expect("a file");
     let model = root().join("examples").join(model);
     run(ioco()
@@ -77,7 +77,7 @@ fn a_query_without_a_length_reports_its_bound() {
         &[],
     );
     assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.err.contains("wish.query:"), "{}", ran.err);
+    assert!(ran.err.contains("door.query:"), "{}", ran.err);
     let ran = ask(
         "coffee",
         "...\n!coffee\n... without ?coin\n!coffee\n",
@@ -92,7 +92,7 @@ fn a_query_without_a_length_reports_its_bound() {
 
 fn scenario(mutant: &str, query: &str) -> Ran {
     let folder = folder();
-    fs::write(folder.path().join("wish.query"), query).expect("a file");
+    fs::write(folder.path().join("door.query"), query).expect("a file");
     let model = root().join("examples/smartdoor/model.aml");
     let system = format!("exec {} smartdoor{mutant}", example_program().display());
     run(ioco()
@@ -105,7 +105,7 @@ fn scenario(mutant: &str, query: &str) -> Ran {
             "--strategy",
             "scenario",
             "--query",
-            "wish.query",
+            "door.query",
         ])
         .args(["--tests", "2", "--seed", "1"]))
 }

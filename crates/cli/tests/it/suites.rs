@@ -249,11 +249,11 @@ fn suites_that_do_not_fit_are_refused() {
 fn a_suite_for_people() {
     let folder = folder();
     let query = "within 3 steps\n?x(value=2)\n?y(value=5)\n!result(value=20)\n";
-    fs::write(folder.path().join("wish.query"), query).expect("written");
+    fs::write(folder.path().join("door.query"), query).expect("written");
     generate(
         &folder,
         "calculator",
-        &["--query", "wish.query", "-o", "suite.feature"],
+        &["--query", "door.query", "-o", "suite.feature"],
     );
     let text = fs::read_to_string(folder.path().join("suite.feature")).expect("a suite");
     assert_eq!(

@@ -67,9 +67,9 @@ impl Reasons {
             ..Reasons::default()
         };
         if reasons.allowed.is_empty() {
-            reasons
-                .allowed
-                .push("nothing: the model sends nothing and never rests".to_owned());
+            reasons.allowed.push(
+                "nothing: the model allows no response here, and no silence either".to_owned(),
+            );
         }
         reasons.because.push(where_we_are(&sts, states, after));
         match &deviation.observed {

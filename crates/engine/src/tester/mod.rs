@@ -436,7 +436,7 @@ impl Tester {
     /// tested must not look like a run without a deviation.
     pub fn never_ready() -> Verdict {
         Verdict::unusable(
-            "the time of the run was up before the system was ready for the first time",
+            "the run reached its time limit before the system was ready for the first time",
         )
     }
 

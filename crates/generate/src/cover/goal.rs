@@ -169,7 +169,7 @@ impl fmt::Display for Reason {
             Reason::Values => {
                 f.write_str("the values that variables can have never satisfy a guard on the way")
             }
-            Reason::Before => f.write_str("it contradicts whatever can come before"),
+            Reason::Before => f.write_str("its conditions contradict every possible path to it"),
             Reason::Exhausted { paths } => {
                 write!(f, "all {paths} different ways through the model were tried")
             }

@@ -52,7 +52,7 @@ impl fmt::Display for NotAMachine {
                     "in {state} the stimulus {stimulus} may lead to different states"
                 )
             }
-            NotAMachine::Endless(state) => write!(f, "from {state} on it responds without end"),
+            NotAMachine::Endless(state) => write!(f, "from {state} on it sends responses forever"),
             NotAMachine::Both(state) => {
                 write!(
                     f,

@@ -68,7 +68,7 @@ impl Flattener<'_> {
                 if *kind != ConstraintKind::Trans && !next.is_empty() {
                     return Err(Problem::error(
                         body.span,
-                        format!("next() may not stand in `{feature}`"),
+                        format!("next() is not allowed in `{feature}`"),
                     ));
                 }
                 if *kind != ConstraintKind::Trans {
@@ -134,7 +134,7 @@ impl Flattener<'_> {
             Some(var) => Err(Problem::error(
                 span,
                 format!(
-                    "the input `{}` may not stand in `{what}`",
+                    "the input `{}` is not allowed in `{what}`",
                     self.model.var(var).name
                 ),
             )),

@@ -137,7 +137,7 @@ pub(crate) fn how_far(bound: Option<usize>, full: bool) -> String {
         text.push_str(&format!(", no run of {bound} steps"));
     }
     if full {
-        text.push_str(", no room for more");
+        text.push_str(", memory limit reached");
     }
     text
 }

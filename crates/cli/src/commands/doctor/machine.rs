@@ -52,8 +52,8 @@ const OPTIONAL: &[Tool] = &[
         Some("--version"),
         "scripts of `ioco export --as curl`",
     ),
-    tool("z3", Some("--version"), "a second opinion: --solver z3"),
-    tool("cvc5", Some("--version"), "a second opinion: --solver cvc5"),
+    tool("z3", Some("--version"), "fallback solver: --solver z3"),
+    tool("cvc5", Some("--version"), "fallback solver: --solver cvc5"),
     tool(OPENER, None, "`ioco serve --open`"),
 ];
 
@@ -100,7 +100,7 @@ fn folder(name: &'static str, place: &Path) -> Finding {
 /// What the user typed and allowed is remembered in a folder of its own.
 fn ledger() -> Finding {
     let name = "your own files";
-    let forgets = "ioco then asks again for what you have allowed";
+    let forgets = "ioco asks again for permission that you have already given";
     let ledger = Ledger::of_user();
     let Some(place) = ledger.folder() else {
         return Finding::warning(
