@@ -378,10 +378,10 @@ impl Bench {
         goal: Goal,
         clock: Clock,
     ) -> Result<Run, CampaignError> {
-        let trouble = |error: std::io::Error| CampaignError::system(error.to_string());
-        let folder = tempfile::tempdir().map_err(trouble)?;
+        let io_error = |error: std::io::Error| CampaignError::system(error.to_string());
+        let folder = tempfile::tempdir().map_err(io_error)?;
         let file = folder.path().join("rooms.aut");
-        std::fs::write(&file, rooms(self.rooms)).map_err(trouble)?;
+        std::fs::write(&file, rooms(self.rooms)).map_err(io_error)?;
         let mut project = Project {
             root: folder.path().to_owned(),
             model: Some(file),
@@ -390,7 +390,7 @@ impl Bench {
         // Every stimulus has one answer.
         project.sut.silent_once_answered = Some(true);
         let options = ModelOptions::default();
-        let program = std::env::current_exe().map_err(trouble)?;
+        let program = std::env::current_exe().map_err(io_error)?;
         let mut words = vec![program.display().to_string(), "--system".to_owned()];
         words.push(match clock {
             Clock::Virtual => "0".to_owned(),
