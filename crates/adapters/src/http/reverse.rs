@@ -215,7 +215,7 @@ process('shop') {
     }
 
     #[test]
-    fn what_is_no_stimulus_is_told_apart() {
+    fn requests_that_are_no_stimulus_are_recognised() {
         let mapped = mapped();
         assert_eq!(mapped.asked("POST", "/reset", ""), RequestMeaning::Reset);
         assert_eq!(

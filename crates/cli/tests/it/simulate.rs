@@ -219,7 +219,7 @@ fn the_two_smart_doors_differ_at_the_third_incorrect_passcode() {
 }
 
 #[test]
-fn what_the_model_does_not_tell_is_not_claimed_to_be_silence() {
+fn an_unspecified_stimulus_is_not_called_silence() {
     let model = "timeout 0.2\nexternal 'c'\ninternal 'wire'\nprocess('p') {\n  \
                  channel('wire') { response 'tell', {'v' => :integer} }\n  \
                  state 'S'\n  send 'tell', constraint: 'v > 0'\n}\n\
