@@ -211,7 +211,14 @@ impl Executor for Simulated {
         Ok(())
     }
 
-    fn next(&mut self, _wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+    /// Only a wait lets time pass: who asks without one gets what is there now, and hands out the next order before
+    /// other workers are done.
+    fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+        let now = self.now.load(Ordering::Relaxed);
+        let is_later = |Reverse((at, _)): &Reverse<(u64, u64)>| *at > now;
+        if wait.is_zero() && self.coming.peek().is_some_and(is_later) {
+            return Ok(None);
+        }
         let Some(Reverse((at, number))) = self.coming.pop() else {
             return Ok(None);
         };

@@ -371,7 +371,7 @@ impl Checker<'_> {
             Type::Struct(id) => {
                 let declared = &self.names.types.structs[id.index()];
                 match declared.kind {
-                    StructKind::Plain => format!("a {}", declared.name),
+                    StructKind::Plain => format!("a struct {}", declared.name),
                     StructKind::Set => format!("a {}", declared.name),
                     StructKind::Hash => format!("a hash {}", declared.name),
                     StructKind::Entry => format!("an entry {}", declared.name),
