@@ -209,7 +209,7 @@ impl Process {
                     ),
                     None => (
                         format!(
-                            "the system closed its standard output or input {} but goes on running",
+                            "the system closed its standard output or input {} but keeps running",
                             phase.when()
                         ),
                         command,
@@ -225,7 +225,7 @@ impl Process {
                     format!("the system did not answer the reset within {patience:?}"),
                     Some(
                         "it answers {\"reset\":true} with {\"ready\":true}, and flushes its \
-                         output; a system that knows no reset can be started anew for every test"
+                         output; a system without a reset can be restarted for every test"
                             .to_owned(),
                     ),
                 ),

@@ -216,8 +216,8 @@ impl Session {
         self.told_unfinished = true;
         let text = String::from_utf8_lossy(unfinished);
         self.warnings.push(format!(
-            "the system has sent \"{}\" without a newline after it: until one comes this is \
-             silence",
+            "the system has sent \"{}\" without a newline after it: without it, ioco takes \
+             this for silence",
             shorten(&text, 80)
         ));
     }

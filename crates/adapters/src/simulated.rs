@@ -126,8 +126,7 @@ impl InProcess for Simulated {
                 ))
             }
             None => AdapterError::new(
-                "the simulated system does not know what to do here: states of the model are missing, because a limit \
-                 was reached or the values of a hand-shake could not be listed",
+                "states of the model are missing here, because a limit was reached or the values of a hand-shake could not be listed",
             )
             .hint("`ioco check` warns of such hand-shakes; `ioco explore` shows where a limit is reached"),
         });

@@ -42,13 +42,13 @@ impl Template {
                 let position =
                     position.ok_or_else(|| format!("{name} has no parameter '{parameter}'"))?;
                 if pieces.contains(&Piece::Parameter(position)) {
-                    return Err(format!("{name}: {{{parameter}}} stands there twice"));
+                    return Err(format!("{name}: {{{parameter}}} appears twice"));
                 }
                 if !plain.is_empty() {
                     pieces.push(Piece::Text(std::mem::take(&mut plain)));
                 } else if matches!(pieces.last(), Some(Piece::Parameter(_))) {
                     return Err(format!(
-                        "{name}: nothing tells two parameters of \"{text}\" apart"
+                        "{name}: two parameters of \"{text}\" have no text between them"
                     ));
                 }
                 pieces.push(Piece::Parameter(position));

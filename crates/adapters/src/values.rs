@@ -229,7 +229,7 @@ fn read_fields<'t>(
 ) -> Result<Vec<Value>, Mismatch> {
     for name in fields.keys() {
         if !declared.clone().any(|(known, _)| known == name) {
-            return Err(Mismatch(format!("the model knows no \"{name}\" here")));
+            return Err(Mismatch(format!("the model has no \"{name}\" here")));
         }
     }
     declared

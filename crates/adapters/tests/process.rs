@@ -277,7 +277,7 @@ fn a_response_outside_the_model_is_an_observation() {
         ),
         (
             r#"{"response":"pong","values":{"m":7}}"#,
-            "pong(m=7) (the model knows no \"m\" here)",
+            "pong(m=7) (the model has no \"m\" here)",
         ),
     ] {
         let mut system = Fixture::new(&script(&format!("echo '{line}'")));
@@ -316,7 +316,7 @@ fn a_long_line_is_read_and_an_endless_one_is_an_error() {
 fn a_closed_output_is_an_error_although_the_system_keeps_running() {
     let mut system = Fixture::new(&script("exec >&-; sleep 1000"));
     let error = system.first_answer().unwrap_err();
-    assert!(error.message.contains("goes on running"), "{error:?}");
+    assert!(error.message.contains("keeps running"), "{error:?}");
 }
 
 #[test]

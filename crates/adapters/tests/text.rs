@@ -452,7 +452,7 @@ fn a_list_is_for_stimuli_and_holds_messages_and_actions() {
     let sts = model(&[("?ask", "c", &[]), ("!told", "c", &[])]);
     let list = |parts: &[Shape]| Shape::Several(parts.to_vec());
     for (shape, why) in [
-        (list(&[]), "nothing is not a stimulus"),
+        (list(&[]), "a stimulus needs at least one message"),
         (list(&[list(&[])]), "a list in a list"),
         (list(&["{who}".into()]), "no parameter 'who'"),
         (list(&[Shape::Closed]), "write action"),
@@ -926,7 +926,7 @@ fn messages_that_fit_two_labels_are_warned_of() {
     assert_eq!(
         ambiguities(rows, &both, &[]),
         [
-            "responses.one: \"SAY x\" fits !one and !two, so the model's order decides: it is !one; `prefer` would say so"
+            "responses.one: \"SAY x\" fits !one and !two, so the order in the model decides: it is !one; set `prefer`"
         ]
     );
     assert_eq!(
@@ -961,7 +961,7 @@ fn texts_that_may_hold_what_ends_them_are_warned_of() {
     assert_eq!(
         warned("GOT {a} {b}", two),
         [
-            "responses.got: !got: a value of a that contains \" \" ends there; a length, `json` or a regular expression would tell"
+            "responses.got: !got: a value of a that contains \" \" ends there; use a length, `json` or a regular expression"
         ]
     );
     let number: &[(&str, Type)] = &[("a", Type::INTEGER), ("b", Type::Str)];

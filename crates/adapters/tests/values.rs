@@ -199,7 +199,7 @@ fn what_does_not_fit_says_why() {
     );
     assert_eq!(
         why(r#"{"colour":1}"#, &item),
-        mismatch("the model knows no \"colour\" here")
+        mismatch("the model has no \"colour\" here")
     );
 }
 

@@ -57,8 +57,8 @@ codes! {
         "This word is no declaration or statement of the language, and no macro of that name is \
          defined.";
     WRONG_PLACE "A021" Error
-        "The declaration or statement is known, but cannot stand here: channels, variables and \
-         behaviors stand in a process, `stimulus` and `response` in a channel, statements in a \
+        "The declaration or statement is known, but not allowed here: channels, variables and \
+         behaviors belong in a process, `stimulus` and `response` in a channel, statements in a \
          process, a behavior, an option or a macro, and options `o { ... }` in `choice` or \
          `repeat`.";
     ARGUMENTS "A022" Error

@@ -239,7 +239,7 @@ fn mistakes_are_explained() {
         ),
         (
             "receive 'a', constraint: 'Set[true].empty?'",
-            "what this set holds is not known here",
+            "the type of the elements of this set is unknown here",
         ),
         (
             "receive 'a', update: 's = Set[:void]'",
@@ -410,5 +410,8 @@ fn the_type_around_reaches_what_is_written_out_below_methods() {
     let guessed = load_text("m.aml", &TWO_TYPES.replace("CONDITION", "{1 => 2}[1] == 2"));
     let errors = guessed.diagnostics.iter().filter(|d| d.is_error());
     let said: Vec<&str> = errors.map(|d| d.message.as_str()).collect();
-    assert_eq!(said, ["what this hash holds is not known here"]);
+    assert_eq!(
+        said,
+        ["the type of the elements of this hash is unknown here"]
+    );
 }

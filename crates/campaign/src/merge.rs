@@ -92,7 +92,7 @@ pub fn merge(
     if !missing.is_empty() && shards == Shards::All {
         let plural = if missing.len() == 1 { " is" } else { "s are" };
         return Err(CampaignError::usage(format!(
-            "shard{plural} missing: {}; their tests would count as if nobody had wanted them",
+            "shard{plural} missing: {}; the merged run would lack their tests",
             listed(&missing)
         ))
         .remedy(Remedy::NameShards));

@@ -247,7 +247,7 @@ fn read_from(
         "aml" => {
             if options.speaks_of_labels() {
                 return Err(
-                    CampaignError::usage("an .aml model says itself what its labels are")
+                    CampaignError::usage("an .aml model declares its labels itself")
                         .remedy(Remedy::LeaveOutLabels),
                 );
             }

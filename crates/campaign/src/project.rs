@@ -447,7 +447,7 @@ impl TestSettings {
         let time = self.time.as_deref().map(time::parse).transpose()?;
         if self.tests == Some(0) || self.steps == Some(0) || time == Some(0) {
             return Err(CampaignError::usage(
-                "no tests, no steps or no time leave nothing to test",
+                "tests, steps and time must be above 0",
             ));
         }
         if self

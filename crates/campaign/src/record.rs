@@ -205,7 +205,7 @@ impl Record {
         let why =
             why.unwrap_or_else(|| "the store cannot keep the results of the campaign".to_owned());
         let error = CampaignError::usage(why);
-        Err(error.hint("`ioco campaign resume` goes on with the campaign"))
+        Err(error.hint("`ioco campaign resume` continues the campaign"))
     }
 
     /// Waits until everything is in the store, and reports it.

@@ -43,8 +43,8 @@ pub fn show(warning: &Warning, sts: &Sts) -> (String, Option<Remedy>) {
             let label = sts.switch(*switch).gate.label();
             let direction = label.map(|label| sts.label(label).direction);
             let consequence = match direction {
-                Some(Direction::Stimulus) => "it is given only if values for it are found",
-                _ => "silence is not judged where nothing else is possible",
+                Some(Direction::Stimulus) => "ioco gives it only if the solver finds values for it",
+                _ => "ioco does not judge silence in such a state",
             };
             format!(
                 "{}: the solver cannot decide whether this is possible; {consequence}",

@@ -234,7 +234,7 @@ const GROUPS: &[Group] = &[
             entry(
                 "coverage",
                 &[
-                    ("ioco coverage", "what the tests have reached so far"),
+                    ("ioco coverage", "what the tests have covered so far"),
                     ("ioco coverage --minimum 90", "exit with 4 below 90 percent"),
                 ],
             ),

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let format = arguments.format;
     typed::remember(arguments.typed.clone());
     if format.is_report() && !matches!(arguments.command, Command::Report(_)) {
-        let stop = CommandError::usage("this form is for `ioco report` only")
+        let stop = CommandError::usage("only `ioco report` has this format")
             .hint("other commands have --format text and --format json");
         output::stop(&stop, Format::Text);
         return stop.exit.into();

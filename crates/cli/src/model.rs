@@ -18,7 +18,7 @@ pub fn refuse_flat(arguments: &ModelArguments) -> Result<(), CommandError> {
     }
     Err(CommandError::usage(
         "--flatten puts the values into the names of the labels, which the system does not know. It is for \
-         `ioco convert` and for questions about the model; leave it out here",
+         `ioco convert` and for questions about the model; omit it here",
     ))
 }
 

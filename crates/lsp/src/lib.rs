@@ -168,7 +168,7 @@ impl Server<'_> {
 
     fn send(&self, message: Message) -> Result<(), String> {
         let sent = self.connection.sender.send(message);
-        sent.map_err(|_| "the editor has gone".to_owned())
+        sent.map_err(|_| "the editor has closed the connection".to_owned())
     }
 }
 

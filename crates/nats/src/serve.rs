@@ -230,7 +230,7 @@ fn read(payload: &[u8], campaign: &str) -> Option<Order> {
 
 /// The outcome of an order that nobody brought to its end.
 fn given_up(worker: &Worker, order: &Order) -> Outcome {
-    let reason = format!("{MAX_DELIVERIES} workers took the test and were gone before its end");
+    let reason = format!("{MAX_DELIVERIES} workers took the test and left before its end");
     worker.unusable(order, reason)
 }
 

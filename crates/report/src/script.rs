@@ -264,12 +264,12 @@ impl<'a> Script<'a> {
         let name = self.file.id.replace('-', "_");
         let (how, end) = match form {
             ScriptForm::Pytest => (
-                "Fails as long as the system does it: run `pytest` in the project's folder.",
+                "Fails while the system still shows the failure: run `pytest` in the project's folder.",
                 format!("\n\ndef test_failure_{name}():\n    assert not still_fails()\n"),
             ),
             _ => (
-                "Ends with 1 if the system still does it, with 0 if not, with 2 if that \
-                 cannot be told: run it in the project's folder.",
+                "Exit codes: 1 the system still fails, 0 it does not, 2 undecided. Run it in the \
+                 project's folder.",
                 include_str!("../files/main.py").to_owned(),
             ),
         };

@@ -366,7 +366,7 @@ impl App {
         jobs.get(id).cloned().ok_or_else(|| {
             Refusal::unknown(
                 format!("there is no job '{id}'"),
-                "jobs live as long as the server: start it again",
+                "jobs end with the server: start it again",
             )
         })
     }

@@ -262,7 +262,7 @@ fn nobody() -> WalkView {
 
 fn no_walk() -> Refusal {
     Refusal::conflict(
-        "nobody walks the system by hand any more",
+        "the walk by hand has ended",
         "begin again; a run, a replay or another walk ends a walk",
     )
 }

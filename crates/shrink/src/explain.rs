@@ -33,13 +33,13 @@ pub(crate) fn explain(
     }
     match kind {
         BugKind::State => sentences.push(
-            "A state bug: the shortest way of the model to the failing state fails, so what was \
-             done before does not matter."
+            "A state bug: the model's shortest path to the failing state fails too, so the \
+             earlier steps do not matter."
                 .to_owned(),
         ),
         BugKind::Trace => sentences.push(
-            "A trace bug: the shortest way of the model to the failing state passes, so something \
-             that was done before matters."
+            "A trace bug: the model's shortest path to the failing state passes, so an earlier \
+             step matters."
                 .to_owned(),
         ),
         BugKind::Unknown => {}

@@ -198,7 +198,7 @@ impl<'t> Flattener<'t> {
         if !main.parameters.is_empty() {
             self.problems.push(Problem::error(
                 main.span,
-                "module `main` cannot have parameters: nothing gives them values",
+                "module `main` cannot have parameters: no instance gives them values",
             ));
             return;
         }

@@ -197,7 +197,7 @@ fn decimal(
     ));
     match ask(&query) {
         Outcome::Sat(_) => Outcome::Sat(bound),
-        Outcome::Unsat => Outcome::incomplete("the decimals come close to a bound without end"),
+        Outcome::Unsat => Outcome::incomplete("the decimals approach a bound but never reach it"),
         Outcome::Unknown(why) => Outcome::Unknown(why),
     }
 }

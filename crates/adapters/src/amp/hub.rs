@@ -98,7 +98,7 @@ impl HubOptions {
         let outside = sockets.iter().find(|socket| !socket.ip().is_loopback());
         if let (Some(outside), None) = (outside, &self.token) {
             return Err(AdapterError::new(format!(
-                "listening on {outside} would let anybody on the network play the adapter"
+                "anyone on the network could connect as the adapter at {outside}"
             ))
             .hint(
                 "give a token that adapters must show: IOCO_AMP_TOKEN, or token in [amp] of \

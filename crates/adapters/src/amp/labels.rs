@@ -150,7 +150,7 @@ impl Labels {
         for parameter in &given.parameters {
             let name = &parameter.name;
             let Some(position) = label.parameters.iter().position(|p| p.name == *name) else {
-                return Err(Mismatch(format!("the model knows no \"{name}\" here")));
+                return Err(Mismatch(format!("the model has no \"{name}\" here")));
             };
             let Some(value) = &parameter.value else {
                 continue;

@@ -279,8 +279,8 @@ impl Amp {
                 let name = member.name().to_owned();
                 if let Arrival::Unknown(text) = &what {
                     self.warn(format!(
-                        "adapter {name} sent !{text}, for which the model has no place; if it is \
-                         right, describe it in the model"
+                        "adapter {name} sent !{text}, which the model does not describe; if \
+                         it is correct, add it to the model"
                     ));
                 }
                 let at = nanoseconds(when.saturating_duration_since(self.epoch));
@@ -294,7 +294,7 @@ impl Amp {
             ) => {
                 let name = member.name().to_owned();
                 self.warn(format!(
-                    "adapter {name}: it said something out of turn during a test, which is ignored"
+                    "adapter {name}: it sent an unexpected message during a test; ioco ignores it"
                 ));
             }
         }

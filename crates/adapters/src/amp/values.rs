@@ -288,7 +288,7 @@ pub(crate) fn read(
                     _ => return Err(wrong()),
                 };
                 if !declared.iter().any(|(name, _)| name == key) {
-                    return Err(Mismatch(format!("the model knows no \"{key}\" here")));
+                    return Err(Mismatch(format!("the model has no \"{key}\" here")));
                 }
                 fields.insert(key, entry.value.as_ref());
             }

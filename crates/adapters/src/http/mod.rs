@@ -34,8 +34,7 @@ pub use player::HttpPlayer;
 pub use relay::HttpRelay;
 
 /// Said where no request resets the system. One that is started for every test needs none.
-pub const NO_RESET: &str =
-    "nothing resets the system between tests; [http.reset] names the request that does";
+pub const NO_RESET: &str = "no request resets the system between tests; name one in [http.reset]";
 
 /// How long a reset waits for answers to the requests before it. Sent at once it could overtake them; behind
 /// one that is never answered it would not be sent at all.
@@ -151,7 +150,7 @@ impl Http {
         }
         if mapping.websocket.is_some() && base.starts_with("https://") {
             return Err(wrong(format!(
-                "messages of a web socket are read over http:// only, not from {base}"
+                "ioco reads messages of a web socket over http:// only, not from {base}"
             )));
         }
         let roots = match &mapping.certificate {

@@ -25,7 +25,7 @@ impl Warnings {
         if self.known.len() >= MAX_WARNINGS {
             self.is_full = true;
             self.fresh
-                .push("there are more warnings of this kind, which are not shown".to_owned());
+                .push("more warnings of this kind are not shown".to_owned());
             return;
         }
         if let Some((cut, _)) = warning.char_indices().nth(LONGEST) {

@@ -40,8 +40,8 @@ pub(super) fn find(
                 found.push(MappingError {
                     key: templates.key(label),
                     message: format!(
-                        "{} and {} have the same expression, so the model's order decides: every message is {}; \
-                         `prefer` would say so",
+                        "{} and {} have the same expression, so the order in the model decides: every message is \
+                         {}; set `prefer`",
                         names[0], names[1], names[0]
                     ),
                 });
@@ -78,7 +78,7 @@ fn overlap(
             &other_name
         };
         format!(
-            "{shown} fits {name} and {other_name}, so the model's order decides: it is {first}; `prefer` would say so"
+            "{shown} fits {name} and {other_name}, so the order in the model decides: it is {first}; set `prefer`"
         )
     } else if templates.comes_first(other, label) && !templates.is_preferred(other) {
         format!(
@@ -124,8 +124,8 @@ fn within(templates: &Templates, label: LabelId) -> Option<MappingError> {
             return Some(MappingError {
                 key: templates.key(label),
                 message: format!(
-                    "{name}: a value of {parameter} that contains {after:?} ends there; a length, `json` or a regular \
-                     expression would tell"
+                    "{name}: a value of {parameter} that contains {after:?} ends there; use a length, `json` or a \
+                     regular expression"
                 ),
             });
         }

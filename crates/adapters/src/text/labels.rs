@@ -489,7 +489,7 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
             "{name}: a response is one message; describe each as a response of its own"
         )),
         Shape::Several(parts) if parts.is_empty() => {
-            Err(format!("{name}: nothing is not a stimulus"))
+            Err(format!("{name}: a stimulus needs at least one message"))
         }
         Shape::Several(parts) => {
             let parts = parts.iter().map(|part| match part {
@@ -507,7 +507,7 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
             "{name}: an event is what a system does; write action = \"close\""
         )),
         Shape::Action(_) | Shape::Closed if !label.parameters.is_empty() => Err(format!(
-            "{name} has parameters, which nothing here has values for"
+            "{name} has parameters, and this shape gives them no values"
         )),
         Shape::Action(action) => Ok(Form::Action(*action)),
         Shape::Closed => Ok(Form::Closed),

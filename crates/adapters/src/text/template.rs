@@ -97,11 +97,11 @@ impl Template {
                     let length = parameter(*position);
                     if !has_field {
                         return Err(format!(
-                            "{name}: {{#{length}}} must stand before {{{length}}}"
+                            "{name}: {{#{length}}} must come before {{{length}}}"
                         ));
                     }
                     if lengths.contains(position) {
-                        return Err(format!("{name}: {{#{length}}} stands there twice"));
+                        return Err(format!("{name}: {{#{length}}} appears twice"));
                     }
                     lengths.push(*position);
                 }
@@ -111,7 +111,7 @@ impl Template {
                     let ty = &label.parameters[*position].ty;
                     if seen.contains(position) {
                         let twice = parameter(*position);
-                        return Err(format!("{name}: {{{twice}}} stands there twice"));
+                        return Err(format!("{name}: {{{twice}}} appears twice"));
                     }
                     if !format.suits(ty) {
                         return Err(format!(
@@ -124,7 +124,7 @@ impl Template {
                     let next = self.pieces.get(index + 1);
                     if is_open && next.is_some_and(|next| !matches!(next, Piece::Bytes(_))) {
                         return Err(format!(
-                            "{name}: nothing tells where {{{}}} of \"{text}\" ends",
+                            "{name}: no text or length marks where {{{}}} of \"{text}\" ends",
                             parameter(*position)
                         ));
                     }

@@ -194,7 +194,7 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn wrong_place(&mut self, command: &Command) {
         let message = format!(
-            "`{}` cannot stand here; it stands {}",
+            "`{}` is not allowed here, only {}",
             command.word,
             words::belongs_in(&command.word)
         );

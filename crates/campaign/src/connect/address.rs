@@ -28,7 +28,7 @@ pub fn check_listening(address: &str, insecure: bool) -> Result<(), CampaignErro
         .map_or_else(|_| Vec::new(), Iterator::collect);
     match sockets.iter().find(|socket| !socket.ip().is_loopback()) {
         Some(outside) if !insecure => Err(CampaignError::usage(format!(
-            "listening on {outside} lets anybody on the network connect, without encryption"
+            "anyone on the network could connect to {outside}, without encryption"
         ))
         .remedy(Remedy::AllowInsecure {
             instead: "listen on 127.0.0.1",

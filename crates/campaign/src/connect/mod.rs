@@ -165,7 +165,7 @@ impl ConnectionSpec {
         }
         if start.is_none() && way.mentions_port() {
             return Err(CampaignError::usage(format!(
-                "'{}' has a {PORT}, but nothing is started there",
+                "'{}' has a {PORT}, but ioco does not start a system there",
                 way.show()
             ))
             .remedy(Remedy::StartSystem));

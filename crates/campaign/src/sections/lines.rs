@@ -236,7 +236,7 @@ impl LinesSection {
             let frame = frame.get_ref();
             if self.end.is_some() || !self.continued.is_empty() {
                 let why =
-                    "a message ends where its length says, or at an `end`: leave one of them out";
+                    "a message ends where its length says, or at an `end`: remove one of them";
                 return at("frame", Err(why.to_owned()));
             }
             let length = Integer::named(&frame.length).ok_or_else(|| {
@@ -251,7 +251,10 @@ impl LinesSection {
         }
         let end = self.end.as_ref().map_or("\n", |end| end.get_ref());
         if end.is_empty() {
-            return at("end", Err("nothing cannot end a message".to_owned()));
+            return at(
+                "end",
+                Err("the end of a message cannot be empty".to_owned()),
+            );
         }
         let mut continued = Vec::new();
         for (index, rule) in self.continued.iter().enumerate() {
@@ -262,7 +265,7 @@ impl LinesSection {
             let when = expression(&rule.when)?;
             let says = |group: &str| when.capture_names().flatten().any(|name| name == group);
             if until.is_none() && !says("length") && !says("count") {
-                let why = "nothing says how it goes on: write `until`, or a group (?<length>…) or \
+                let why = "the end of the message is missing: write `until`, or a group (?<length>…) or \
                            (?<count>…) in `when`";
                 return at(&key, Err(why.to_owned()));
             }

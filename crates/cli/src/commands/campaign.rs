@@ -140,7 +140,7 @@ fn go_on(arguments: &args::CampaignResume, format: Format) -> Answer {
     let hands = ExecutorKind::Executor(campaign.clone(), Box::new(executor));
     let resumed = Campaign::resume(interrupted, hands, interrupt, &mut terminal)?;
     if format == Format::Text {
-        say!("campaign {campaign} goes on");
+        say!("campaign {campaign} continues");
     }
     test::carry_out(resumed, terminal, arguments.junit.as_deref(), format)
 }

@@ -27,7 +27,7 @@ pub fn run(arguments: &args::New) -> Answer {
             "{} exists already and is not an empty folder",
             folder.display()
         ))
-        .hint("choose another name; nothing was written"));
+        .hint("choose another name; ioco has written nothing"));
     }
     let failed = |path: &Path, error: std::io::Error| {
         CommandError::usage(format!("cannot write {}: {error}", path.display()))

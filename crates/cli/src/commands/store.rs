@@ -18,7 +18,7 @@ pub fn run(arguments: &args::Store) -> Answer {
             let done = if changed {
                 "is up to date now"
             } else {
-                "was up to date already"
+                "is already up to date"
             };
             say!("the store {} {done}", place.show());
         }

@@ -595,6 +595,6 @@ fn a_flat_model_is_refused_where_a_system_is_judged() {
             .args(arguments)
             .arg("--flatten"));
         assert_eq!(ran.code, 2, "{}", ran.all());
-        assert!(ran.err.contains("leave it out here"), "{}", ran.all());
+        assert!(ran.err.contains("omit it here"), "{}", ran.all());
     }
 }

@@ -265,7 +265,7 @@ fn a_suite_for_people() {
     When \"x\" with value = 2 is given
     And \"y\" with value = 5 is given
     Then \"result\" with value = 20 is seen
-      # or \"result\" with value = 14 is seen: right, but not what the test is for
+      # or \"result\" with value = 14 is observed: allowed, but not what the test is for
 "
     );
 }

@@ -49,7 +49,10 @@ impl fmt::Display for MachineError {
                 write!(f, "state {state} does not accept input {input}")
             }
             MachineError::Alike { left, right } => {
-                write!(f, "nothing tells state {left} from state {right}")
+                write!(
+                    f,
+                    "no sequence distinguishes state {left} from state {right}"
+                )
             }
             MachineError::TooLarge(limit) => write!(f, "the suite has more than {limit} stimuli"),
             MachineError::TooManyStates(most) => write!(f, "there are more than {most} states"),

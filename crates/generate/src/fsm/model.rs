@@ -37,7 +37,7 @@ impl fmt::Display for NotAMachine {
             NotAMachine::Listing(error) => write!(f, "its states cannot be listed: {error}"),
             NotAMachine::Internal(state) => write!(f, "it has an internal step in {state}"),
             NotAMachine::Unasked(state) => {
-                write!(f, "it responds in {state} before it is given a stimulus")
+                write!(f, "it responds in {state} before it receives a stimulus")
             }
             NotAMachine::Choice(state, responses) => {
                 write!(
@@ -56,7 +56,7 @@ impl fmt::Display for NotAMachine {
             NotAMachine::Both(state) => {
                 write!(
                     f,
-                    "in {state} it owes a response and accepts a stimulus at the same time"
+                    "in {state} it accepts a stimulus although a response is due"
                 )
             }
             NotAMachine::NoStimuli => f.write_str("it has no stimuli"),
@@ -120,7 +120,7 @@ impl ModelMachine {
                 self.inputs[*input].show(sts)
             ),
             MachineError::Alike { left, right } => format!(
-                "no stimuli that both accept tell {} from {}",
+                "no stimuli that both accept distinguish {} from {}",
                 self.names[*left], self.names[*right]
             ),
             other => other.to_string(),

@@ -87,11 +87,11 @@ impl Guide for Scenario {
                 let steps = self.steps;
                 Advice::Lost(match searched.exhausted {
                     true => format!(
-                        "{after} the scenario cannot be completed within {steps} steps any more; \
+                        "{after} the scenario can no longer be completed within {steps} steps; \
                          the system did nothing wrong"
                     ),
                     false => format!(
-                        "{after} no way was found to complete the scenario within {steps} steps; \
+                        "{after} ioco found no way to complete the scenario within {steps} steps; \
                          the system did nothing wrong"
                     ),
                 })

@@ -66,7 +66,7 @@ impl SuiteTest {
         };
         let Some((pattern, within)) = &self.test.purpose else {
             return Advice::Lost(format!(
-                "{after} the system is not where the test wants it; it did nothing wrong"
+                "{after} the system took another allowed step than the test needs; it did nothing wrong"
             ));
         };
         let mut follower = match self.follower.take() {

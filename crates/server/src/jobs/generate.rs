@@ -59,7 +59,7 @@ impl App {
         let seconds = request.seconds.unwrap_or(SECONDS);
         if !(seconds > 0.0 && seconds <= 86_400.0) {
             return Err(Refusal::wrong(
-                "the time for generation is more than nothing and at most a day",
+                "the time for generation must be above 0 and at most a day",
                 "give seconds as a number",
             ));
         }

@@ -406,7 +406,7 @@ fn the_explanation_says_what_was_left_out_and_why() {
     let shrunk = auto(&sts, &failure, &mut runner, &Options::default());
     insta::assert_snapshot!(shrunk.explanation.join("\n"), @r"
     4 of the 4 stimuli are left out: without them the system fails as well. One stimulus is new: a short cut that the model offers.
-    A state bug: the shortest way of the model to the failing state fails, so what was done before does not matter.
+    A state bug: the model's shortest path to the failing state fails too, so the earlier steps do not matter.
     The short trace fails elsewhere: !closed in _2, not !opened in _7.
     ");
 }

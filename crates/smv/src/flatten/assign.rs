@@ -174,7 +174,7 @@ impl Flattener<'_> {
         if when != When::Next && !next.is_empty() {
             return Err(Problem::error(
                 value_span,
-                "next() may stand only in an assignment to next()",
+                "next() is allowed only in an assignment to next()",
             ));
         }
         match (self.model.var(var).kind, when) {

@@ -118,7 +118,7 @@ impl<'t> Flattener<'t> {
                 self.model
                     .exprs
                     .primed(id, &mut self.primed)
-                    .map_err(|_| Problem::error(span, "next() may not stand inside next()"))
+                    .map_err(|_| Problem::error(span, "next() is not allowed inside next()"))
             }
             Kind::Call(name, arguments) => self.call(name, arguments, scope, span),
         }

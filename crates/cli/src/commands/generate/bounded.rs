@@ -57,7 +57,7 @@ impl<'a> Bounded<'a> {
         if self.interrupt.is_raised() {
             return Exit::Interrupted;
         }
-        output::warn("the time was up: there is no suite");
+        output::warn("the time limit was reached: there is no suite");
         Exit::GoalMissed
     }
 
@@ -152,7 +152,7 @@ fn refuse_others(arguments: &args::Generate) -> Result<(), CommandError> {
             "{flag} does not go with --cover w, wp, hsi or ioco"
         ))),
         None if arguments.count && arguments.output.is_some() => Err(CommandError::usage(
-            "--count writes no tests, so there is nothing for --output",
+            "--count writes no tests, so --output has no effect",
         )),
         None => Ok(()),
     }

@@ -296,7 +296,7 @@ fn all_states(model: &Subject, halt: &Interrupt) -> Result<Option<States>, Comma
         Err(error) => Err(CommandError::usage(format!(
             "the states of this model cannot be listed: {error}"
         ))
-        .hint("use --cover locations, or --cover conditions to tell values apart")),
+        .hint("use --cover locations, or --cover conditions to distinguish values")),
     }
 }
 
@@ -306,7 +306,7 @@ impl Lines<'_> {
         match self.interrupt.is_raised() {
             true => Exit::Interrupted,
             false => {
-                output::warn("the time was up before all states were listed");
+                output::warn("the time limit was reached before all states were listed");
                 Exit::GoalMissed
             }
         }

@@ -194,7 +194,7 @@ impl Planned {
         }
         page.flush();
         say!(
-            "{} more traces for values that the others do not have",
+            "{} more traces for values that the other traces lack",
             tests.len()
         );
         Ok(unconfirmed)
@@ -259,7 +259,7 @@ fn line(sts: &Sts, goal: &ValueGoal, verdict: &ValueVerdict) -> ValueLine {
                 .map(|(v, _)| v.display(sts.types()).to_string());
             let proof = extreme.as_ref().map(|(_, proof)| match proof {
                 Proof::Missing => "not proved to be the last".to_owned(),
-                proof => format!("beyond it there is none: {proof}"),
+                proof => format!("no value beyond it: {proof}"),
             });
             ("covered", value, proof)
         }

@@ -130,7 +130,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Subject, format: For
     }
     if arguments.count && arguments.output.is_some() {
         return Err(CommandError::usage(
-            "--count writes no tests, so there is nothing for --output",
+            "--count writes no tests, so --output has no effect",
         ));
     }
     if arguments.depth.is_some() || arguments.svg.is_some() {
@@ -221,7 +221,7 @@ pub fn run(arguments: &args::Generate, length: u32, model: &Subject, format: For
         missed |= !planned.report(&model.sts, report)?;
     }
     if over() && !interrupt.is_raised() {
-        output::warn("the time was up: the suite is not complete");
+        output::warn("the time limit was reached: the suite is not complete");
         missed = true;
     }
     Ok(if interrupt.is_raised() {

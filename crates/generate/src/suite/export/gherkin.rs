@@ -47,7 +47,7 @@ fn steps(text: &mut String, sts: &Sts, tree: &Tree, indent: usize) {
             };
             match &branch.then {
                 None => text.push_str(&format!(
-                    "{margin}  # or {what} is seen: right, but not what the test is for\n"
+                    "{margin}  # or {what} is observed: allowed, but not what the test is for\n"
                 )),
                 Some(then) if then.steps.is_empty() => {
                     text.push_str(&format!("{margin}  # or {what} is seen: also right\n"));

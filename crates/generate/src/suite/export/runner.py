@@ -212,7 +212,7 @@ def typed(value, kind):
 def typed_fields(values, declared):
     for name in values:
         if name not in declared:
-            raise Rejected(f'the model knows no "{name}" here')
+            raise Rejected(f'the model has no "{name}" here')
     return {name: typed(values.get(name), kind) for name, kind in declared.items()}
 
 

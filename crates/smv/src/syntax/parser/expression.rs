@@ -286,7 +286,7 @@ impl Parser<'_> {
             {
                 Err(Problem::error(
                     start,
-                    format!("the temporal operator `{name}` may stand only in a specification"),
+                    format!("the temporal operator `{name}` is allowed only in a specification"),
                 ))
             }
             "esac" | "of" | "mod" | "union" | "in" | "xor" | "xnor" => {
