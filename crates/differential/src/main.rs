@@ -120,7 +120,7 @@ fn write(out: &str, number: usize, case: &Case, finding: &Finding) -> std::io::R
             case.other.text(),
         )?;
     }
-    let Finding { kind, detail } = finding;
+    let Finding { kind, detail, .. } = finding;
     let text = format!(
         "{kind}\n{:?}, seed {}\n\n{detail}\n",
         case.flavour, case.seed

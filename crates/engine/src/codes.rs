@@ -157,6 +157,7 @@ mod tests {
         }
         for cause in [
             Cause::NotOffered,
+            Cause::GoalMissed,
             Cause::Crossed,
             Cause::Interrupted,
             Cause::StatesMissing,

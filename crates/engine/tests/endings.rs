@@ -539,7 +539,7 @@ fn a_guide_that_waits_in_vain_has_not_reached_its_goal() {
     let mut system = Answers::new(|_: &[Action]| Vec::new());
     let report = run(&mut tester, first, &mut system, false, &mut 0);
     assert_eq!(report.execution.trace, [Step::Quiescence]);
-    let lost = Verdict::inconclusive(ioco_sts::Cause::NotOffered, "what was wanted did not come");
+    let lost = Verdict::inconclusive(ioco_sts::Cause::GoalMissed, "what was wanted did not come");
     assert_eq!(report.execution.verdict, lost);
 }
 

@@ -148,8 +148,10 @@ impl Deviation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A stimulus that the test wants to give is not offered by the model in the states reached (Koopman
-    /// et al. 2013: truncated), or an allowed response left the plan.
+    /// et al. 2013: truncated).
     NotOffered,
+    /// An allowed response left the plan: the goal of the test can no longer be reached.
+    GoalMissed,
     /// The system sent a response before it saw a stimulus, and the model does not say what follows.
     Crossed,
     /// The run was stopped, or reached a limit.
@@ -168,7 +170,7 @@ impl Cause {
     /// The code that `ioco explain` describes.
     pub fn code(self) -> &'static str {
         match self {
-            Cause::NotOffered => "I001",
+            Cause::NotOffered | Cause::GoalMissed => "I001",
             Cause::Crossed => "I002",
             Cause::Interrupted => "I003",
             Cause::StatesMissing => "I004",

@@ -53,6 +53,7 @@ pub fn check(
                 "{relation:?}\nreference: {detail}\nioco: {}",
                 distinction.unwrap_or_else(|| "-".to_owned())
             ),
+            ..Finding::default()
         })
     };
     match (&expected, found.conforms) {

@@ -93,6 +93,7 @@ impl Walk<'_> {
                 trace.join(" "),
                 own.join(" / "),
             ),
+            ..Finding::default()
         }
     }
 

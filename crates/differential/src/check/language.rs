@@ -41,6 +41,7 @@ pub fn check(draft: &Draft, sts: &Sts, seed: u64, counts: &mut Counts) -> Option
                     return Some(Finding {
                         kind: "language: a step is missing".to_owned(),
                         detail: format!("{name}: {edge:?}"),
+                        ..Finding::default()
                     });
                 };
                 let asked = GuardQuestion {
@@ -97,6 +98,7 @@ fn same_as_plain(draft: &Draft, sts: &Sts) -> Option<Finding> {
     Some(Finding {
         kind: "language: constants, loops and macros change the model".to_owned(),
         detail: format!("without them:\n{plain}"),
+        ..Finding::default()
     })
 }
 
@@ -154,6 +156,7 @@ impl GuardQuestion<'_> {
             Some(Finding {
                 kind: format!("language: {kind}"),
                 detail,
+                ..Finding::default()
             })
         };
         let condition = edge.condition().unwrap_or_else(|| "true".to_owned());

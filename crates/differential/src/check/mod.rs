@@ -9,6 +9,8 @@ mod recorded;
 mod suites;
 pub mod texts;
 
+pub use played::Disagreement;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,11 +28,13 @@ use crate::generate::{Dice, Draft, Flavour, dice, draft, mutated, one_in, pick};
 use crate::reference::{Set, State, Theory, Val};
 
 /// ioco and the reference differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finding {
     /// What was asked and how the answers differ, without details: what a shrinker keeps.
     pub kind: String,
     pub detail: String,
+    /// How a test contradicts the reference, where it is a test that does.
+    pub disagreement: Option<Disagreement>,
 }
 
 /// Verdicts that say less than the reference knows are counted under this name.
@@ -152,7 +156,7 @@ impl Case {
             match self.small_limits() {
                 // Where states may be missing, no response is certainly due.
                 Some(_) => {
-                    let found = found.filter(|f| !f.kind.ends_with(played::DUE));
+                    let found = found.filter(|f| f.disagreement != Some(Disagreement::Due));
                     (found, fresh.of_small_limits())
                 }
                 None => (found, fresh),
@@ -172,6 +176,7 @@ impl Case {
                 Some(Finding {
                     kind: "panic".to_owned(),
                     detail: text.to_owned(),
+                    ..Finding::default()
                 })
             }
         }
@@ -325,6 +330,7 @@ fn loaded(draft: &Draft, budget: Budget) -> Result<Arc<Sts>, Finding> {
         Finding {
             kind: "a generated model does not load".to_owned(),
             detail: errors.join("\n"),
+            ..Finding::default()
         }
     })
 }

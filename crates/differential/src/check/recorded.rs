@@ -62,6 +62,7 @@ pub fn check(
                         shown.join("\n"),
                         show_verdict(&execution.verdict, sts)
                     ),
+                    ..Finding::default()
                 });
             }
             None => match (judged, &execution.verdict) {

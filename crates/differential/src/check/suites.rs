@@ -110,6 +110,7 @@ fn complete(
         return Some(Finding {
             kind: "generate --traces: a test that is no trace".to_owned(),
             detail,
+            ..Finding::default()
         });
     }
     if tally.undecided > 0 || tally.runaway.is_some() || tally.stopped || tally.circular > 0 {
@@ -128,6 +129,7 @@ fn complete(
         Some(detail) => Some(Finding {
             kind: "generate --traces: a trace is missing".to_owned(),
             detail,
+            ..Finding::default()
         }),
         None if sure => {
             counts.decided("generate --traces");
@@ -275,6 +277,7 @@ fn covering(
             return Some(Finding {
                 kind: "generate --cover: a test that is no trace".to_owned(),
                 detail,
+                ..Finding::default()
             });
         }
         let steps = actions
@@ -299,6 +302,7 @@ fn covering(
                 return Some(Finding {
                     kind: "generate --cover: proved unreachable, and reached".to_owned(),
                     detail: format!("{}: {why}", shown_switch(sts, *id)),
+                    ..Finding::default()
                 });
             }
             GoalVerdict::Unknown(_) => counts.open("generate --cover"),
@@ -340,6 +344,7 @@ fn verdicts(
             return Some(Finding {
                 kind: "test --suite: its own suite cannot be read".to_owned(),
                 detail: error.to_string(),
+                ..Finding::default()
             });
         }
     };

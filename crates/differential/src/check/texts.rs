@@ -65,6 +65,7 @@ pub fn check(
                             "{name} in {}: ioco {answer:?}, reference {witness:?}",
                             show_state(state, sts)
                         ),
+                        ..Finding::default()
                     });
                 }
             }

@@ -1,6 +1,6 @@
 //! A strategy that a guide leads: from outside, such as a planner with a solver.
 
-use ioco_sts::{StateSet, Step};
+use ioco_sts::{Cause, Reason, StateSet, Step};
 use std::sync::Arc;
 
 use super::random::Random;
@@ -33,20 +33,21 @@ pub(crate) fn choose(
             match situation.semantics.follow(situation.set, &step) {
                 Some(followed) if accepted => Choice::Give(action, followed),
                 // Under uioco a plan may ask for more than may be given.
-                _ => Choice::Lost(format!(
-                    "the plan asks for {}, which cannot be given here",
-                    action.show(&sts)
-                )),
+                _ => {
+                    let shown = action.show(&sts);
+                    let why = format!("the plan asks for {shown}, which cannot be given here");
+                    Choice::Lost(Reason::new(Cause::NotOffered, why))
+                }
             }
         }
         // Silence was seen and nothing follows from more of it: what the guide waits for does not come.
         Advice::Listen => match guide.unfinished() {
-            Some(reason) if !situation.may_wait => Choice::Lost(reason),
+            Some(why) if !situation.may_wait => Choice::Lost(Reason::new(Cause::GoalMissed, why)),
             _ => situation.wait_or_end(),
         },
         Advice::Chance => chance.choose(situation),
         Advice::End => Choice::End,
         Advice::Reached => Choice::Reached,
-        Advice::Lost(reason) => Choice::Lost(reason),
+        Advice::Lost(why) => Choice::Lost(Reason::new(Cause::GoalMissed, why)),
     }
 }

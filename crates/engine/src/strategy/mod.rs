@@ -8,7 +8,7 @@ mod shares;
 mod transitions;
 
 use ioco_budget::Interrupt;
-use ioco_sts::{Action, Followed, Menu, Semantics, SetId, Step, Sts, SwitchId};
+use ioco_sts::{Action, Followed, Menu, Reason, Semantics, SetId, Step, Sts, SwitchId};
 use rand::RngExt;
 use rustc_hash::FxHashSet;
 
@@ -49,7 +49,7 @@ pub(crate) enum Choice {
     /// What the test is for is reached: only what is due is waited for.
     Reached,
     /// It cannot be reached any more, for this reason.
-    Lost(String),
+    Lost(Reason),
 }
 
 pub(crate) enum Strategy {

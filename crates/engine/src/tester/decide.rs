@@ -105,10 +105,7 @@ impl Tester {
             Choice::End | Choice::Lost(_) if interrupts => self.wait(now),
             Choice::End => self.end(Verdict::Pass, Until::NothingDue, now),
             Choice::Reached => self.end(Verdict::Pass, Until::Silence, now),
-            Choice::Lost(why) => {
-                let verdict = Verdict::inconclusive(Cause::NotOffered, why);
-                self.end(verdict, Until::NothingDue, now)
-            }
+            Choice::Lost(reason) => self.end(Verdict::Inconclusive(reason), Until::NothingDue, now),
         }
     }
 

@@ -144,5 +144,5 @@ impl Tester {
 
 /// What a guide or a strategy was about to do.
 fn not_reached(why: String) -> Reason {
-    Reason::new(Cause::NotOffered, why)
+    Reason::new(Cause::GoalMissed, why)
 }
