@@ -1,6 +1,5 @@
 //! Whether a path can go on with a move: by its own parameters first, by all of the path's then.
 
-use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use ioco_budget::Interrupt;
@@ -9,7 +8,7 @@ use ioco_sts::{BinaryOp, Env, EvalError, Expr, Sts, Value};
 use rand::{Rng, RngExt as _};
 use rustc_hash::FxHashMap;
 
-use crate::moves::Move;
+use crate::moves::{Move, MoveId};
 use crate::symbolic::{Extension, Symbolic};
 
 /// Whether a move can be made.
@@ -76,33 +75,15 @@ const VARIETY: usize = 4;
 const REMEMBERED: usize = 1 << 16;
 
 /// Answers of [`own_values`]: paths ask again and again about the same move with the same values of
-/// the variables it reads.
+/// the variables it reads. The moves are those of one table.
 #[derive(Default)]
 pub(crate) struct Memory {
-    answers: FxHashMap<MoveKey, FxHashMap<Box<[Value]>, Remembered>>,
+    answers: FxHashMap<MoveId, FxHashMap<Box<[Value]>, Remembered>>,
     size: usize,
     /// The values read, put together here to save an allocation.
     key: Vec<Value>,
     /// The first answers are the smallest and the largest values.
     pub extremes: bool,
-}
-
-/// A move by its address. It is kept as long as something is remembered about it: the address of one
-/// that is gone may become that of another.
-struct MoveKey(Rc<Move>);
-
-impl PartialEq for MoveKey {
-    fn eq(&self, other: &MoveKey) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for MoveKey {}
-
-impl Hash for MoveKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        Rc::as_ptr(&self.0).hash(state);
-    }
 }
 
 enum Remembered {
@@ -133,7 +114,7 @@ impl Memory {
         self.key.clear();
         let read = step.reads.iter().map(|v| valuation[v.index()].clone());
         self.key.extend(read);
-        let known = self.answers.entry(MoveKey(Rc::clone(step))).or_default();
+        let known = self.answers.entry(step.id).or_default();
         match known.get_mut(self.key.as_slice()) {
             Some(Remembered::Not(answer)) => answer.clone(),
             Some(Remembered::Sat(found)) if found.len() == VARIETY => {
@@ -327,6 +308,7 @@ fn is_set(unknown: u32) -> Expr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moves::MoveTable;
     use ioco_sts::{Direction, IntRange, Label, Parameter, Place, StsBuilder, Type};
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng as _;
@@ -342,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_about_a_move_that_is_gone_is_not_given_for_another() {
+    fn an_answer_about_one_move_is_not_given_for_another() {
         let mut builder = StsBuilder::new("m");
         let process = builder.process("p");
         let only = builder.named_location(process, "only");
@@ -364,15 +346,15 @@ mod tests {
             Place::default(),
         );
         let sts = builder.build();
-        let moves = crate::moves::moves_from(&sts, &[only]);
-        let plain = Rc::new(moves[0].clone());
+        let mut moves = MoveTable::default();
+        let plain = Rc::clone(&moves.from(&sts, &[only])[0]);
         let mut memory = Memory::default();
         let mut rng = ChaCha8Rng::seed_from_u64(0);
         let effort = Effort::new(10_000, &Interrupt::default());
         for wanted in 0..50 {
             let value = Expr::Const(Value::Int(wanted));
             let condition = Expr::binary(BinaryOp::Eq, Expr::Param(0), value);
-            let asked = Rc::new(Move::on_condition(&sts, &plain, &condition));
+            let asked = moves.narrowed(&sts, &plain, &condition);
             let answer = memory.own_values(&sts, &asked, &[], &mut rng, &effort);
             assert_eq!(answer.sat(), Some(vec![Value::Int(wanted)]));
         }

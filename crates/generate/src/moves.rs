@@ -15,10 +15,26 @@ use rustc_hash::FxHashMap;
 /// Solver steps for values that nothing asks for.
 const FREE_STEPS: u64 = 10_000;
 
+/// The number of a move in its [`MoveTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct MoveId(u32);
+
+/// Hands out the numbers.
+#[derive(Default)]
+pub(crate) struct MoveIds(u32);
+
+impl MoveIds {
+    fn next(&mut self) -> MoveId {
+        self.0 += 1;
+        MoveId(self.0)
+    }
+}
+
 /// A step that locations allow, whatever the data says, with what is worth knowing about it before
 /// any value is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Move {
+    pub(crate) id: MoveId,
     /// The switches that are taken together: one, or the sender of a hand-shake and then its
     /// receivers.
     pub switches: Vec<SwitchId>,
@@ -44,31 +60,41 @@ pub struct Move {
     pub plain: Option<Rc<Move>>,
 }
 
-impl Move {
-    fn new(sts: &Sts, switches: Vec<SwitchId>, label: Option<LabelId>, observable: bool) -> Move {
-        Move::with(sts, switches, label, observable, None)
+/// What moves are compared by: the rest follows from it, and the number says only which table made the move, and when.
+impl PartialEq for Move {
+    fn eq(&self, other: &Move) -> bool {
+        self.switches == other.switches
+            && self.guard == other.guard
+            && self.unknowns == other.unknowns
+            && self.plain.is_some() == other.plain.is_some()
     }
+}
 
+impl Eq for Move {}
+
+impl Move {
     /// The same move where a condition on variables and parameters, before the update, holds too.
-    pub(crate) fn on_condition(sts: &Sts, plain: &Rc<Move>, condition: &Expr) -> Move {
+    fn on_condition(sts: &Sts, id: MoveId, plain: &Rc<Move>, condition: &Expr) -> Move {
         let switches = plain.switches.clone();
-        let mut asked = Move::with(
+        let mut narrowed = Move::with(
             sts,
+            id,
             switches,
             plain.label,
             plain.observable,
             Some(condition),
         );
-        asked.plain = Some(Rc::clone(plain));
-        if is_contradictory(&asked.guard) {
-            asked.guard = Expr::FALSE;
-            asked.reads.clear();
+        narrowed.plain = Some(Rc::clone(plain));
+        if is_contradictory(&narrowed.guard) {
+            narrowed.guard = Expr::FALSE;
+            narrowed.reads.clear();
         }
-        asked
+        narrowed
     }
 
     fn with(
         sts: &Sts,
+        id: MoveId,
         switches: Vec<SwitchId>,
         label: Option<LabelId>,
         observable: bool,
@@ -111,6 +137,7 @@ impl Move {
         must_be_set(&guard, &mut set);
         let free = free_values(sts, label.filter(|_| observable), &unknowns);
         Move {
+            id,
             always_set: set.len() == types.len(),
             reads: guard.vars().into_iter().collect(),
             switches,
@@ -254,10 +281,12 @@ fn free_values(sts: &Sts, label: Option<LabelId>, unknowns: &[Option<u32>]) -> V
     any.sat().unwrap_or_else(unset)
 }
 
-/// The moves that leave locations, made once.
+/// The moves that leave locations, and those that a condition narrows; each is made once.
 #[derive(Default)]
 pub(crate) struct MoveTable {
+    ids: MoveIds,
     moves: FxHashMap<Box<[LocationId]>, Rc<[Rc<Move>]>>,
+    narrowed: FxHashMap<(MoveId, Expr), Rc<Move>>,
     /// The processes that move, where not all do.
     processes: Option<BTreeSet<usize>>,
 }
@@ -267,13 +296,42 @@ impl MoveTable {
         if let Some(known) = self.moves.get(locations) {
             return Rc::clone(known);
         }
+        let ids = &mut self.ids;
         let moves = match &self.processes {
-            None => moves_from(sts, locations),
-            Some(processes) => moves_of(sts, locations, processes.iter().copied()),
+            None => moves_of(sts, locations, 0..locations.len(), ids),
+            Some(processes) => moves_of(sts, locations, processes.iter().copied(), ids),
         };
         let moves: Rc<[Rc<Move>]> = moves.into_iter().map(Rc::new).collect();
         self.moves.insert(locations.into(), Rc::clone(&moves));
         moves
+    }
+
+    /// A move of this table, where a condition on variables and parameters, before the update, holds too.
+    pub fn narrowed(&mut self, sts: &Sts, step: &Rc<Move>, condition: &Expr) -> Rc<Move> {
+        if *condition == Expr::TRUE {
+            return Rc::clone(step);
+        }
+        let ids = &mut self.ids;
+        let narrowed = self.narrowed.entry((step.id, condition.clone()));
+        let make = || Rc::new(Move::on_condition(sts, ids.next(), step, condition));
+        Rc::clone(narrowed.or_insert_with(make))
+    }
+
+    /// A condition on variables, as a move that changes nothing.
+    pub fn condition_alone(&mut self, condition: Expr) -> Rc<Move> {
+        Rc::new(Move {
+            id: self.ids.next(),
+            switches: Vec::new(),
+            label: None,
+            observable: false,
+            reads: condition.vars().into_iter().collect(),
+            guard: condition,
+            unknowns: Vec::new(),
+            free: Vec::new(),
+            types: Vec::new(),
+            always_set: true,
+            plain: None,
+        })
     }
 
     /// From now on, only these processes move.
@@ -281,6 +339,7 @@ impl MoveTable {
         if self.processes.as_ref() != Some(processes) {
             self.processes = Some(processes.clone());
             self.moves.clear();
+            self.narrowed.clear();
         }
     }
 }
@@ -297,7 +356,7 @@ pub(crate) fn target(sts: &Sts, locations: &[LocationId], step: &Move) -> Box<[L
 
 /// The moves that leave a combination of locations, in the order of the model text.
 pub fn moves_from(sts: &Sts, locations: &[LocationId]) -> Vec<Move> {
-    moves_of(sts, locations, 0..locations.len())
+    moves_of(sts, locations, 0..locations.len(), &mut MoveIds::default())
 }
 
 /// Those moves that begin in one of these processes.
@@ -305,21 +364,23 @@ pub(crate) fn moves_of(
     sts: &Sts,
     locations: &[LocationId],
     processes: impl IntoIterator<Item = usize>,
+    ids: &mut MoveIds,
 ) -> Vec<Move> {
     let mut moves = Vec::new();
+    let mut make = |switches, label, observable| {
+        Move::with(sts, ids.next(), switches, label, observable, None)
+    };
     for process in processes {
         for &id in sts.outgoing(locations[process]) {
             match sts.switch(id).gate {
-                Gate::Tau => moves.push(Move::new(sts, vec![id], None, false)),
+                Gate::Tau => moves.push(make(vec![id], None, false)),
                 Gate::Observable(label) => {
-                    moves.push(Move::new(sts, vec![id], Some(label), true));
+                    moves.push(make(vec![id], Some(label), true));
                 }
                 Gate::Send(label) => {
                     let groups = handshakes(sts, locations, id, label);
-                    let moved = groups
-                        .into_iter()
-                        .map(|group| Move::new(sts, group, Some(label), false));
-                    moves.extend(moved);
+                    let moved = groups.into_iter();
+                    moves.extend(moved.map(|group| make(group, Some(label), false)));
                 }
                 Gate::Receive(_) => {}
             }

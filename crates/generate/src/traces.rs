@@ -146,7 +146,7 @@ pub struct Walk<'a, S, R> {
     pub(crate) extent: Extent,
     solver: S,
     pub(crate) rng: R,
-    moves: MoveTable,
+    pub(crate) moves: MoveTable,
     memory: Memory,
     pub(crate) path: Vec<Taken>,
     /// The condition of each step of the path, for the solver.

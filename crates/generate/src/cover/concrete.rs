@@ -145,7 +145,7 @@ pub(crate) fn search(
         let state = nodes[index].state.clone();
         for step in stepper.moves_from(&state.locations).iter() {
             for goal in goal_index.goals(&state.locations, step, &left) {
-                let asked = goal_index.asked(step, goal);
+                let asked = goal_index.asked(stepper, step, goal);
                 let own = memory.own_values(stepper.sts, &asked, &state.valuation, rng, effort);
                 let path = own
                     .sat()

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::conditions::{Where, condition, count, evaluating, holds, part};
 use super::goal::Goal;
-use super::instance::Instance;
-use crate::moves::Move;
+use super::instance::{Instance, Stepper};
+use crate::moves::{Move, MoveId};
 
 /// Which goals a move or a state may cover, and what it takes.
 ///
@@ -19,9 +19,8 @@ pub(crate) struct GoalIndex<'a> {
     sts: &'a Sts,
     by_switch: Vec<Vec<Goal>>,
     by_location: Vec<Vec<Goal>>,
-    /// Moves with what goals ask of them. Keyed by address: the plain move is kept alive by its
-    /// variant.
-    asked: FxHashMap<(*const Move, Goal), Rc<Move>>,
+    /// Moves with what goals ask of them.
+    asked: FxHashMap<(MoveId, Goal), Rc<Move>>,
 }
 
 impl<'a> GoalIndex<'a> {
@@ -81,9 +80,9 @@ impl<'a> GoalIndex<'a> {
         found
     }
 
-    /// The move as it must be made for a goal.
-    pub fn asked(&mut self, step: &Rc<Move>, goal: Goal) -> Rc<Move> {
-        if let Some(known) = self.asked.get(&(Rc::as_ptr(step), goal)) {
+    /// The move of the stepper as it must be made for a goal.
+    pub fn asked(&mut self, stepper: &mut Stepper<'_>, step: &Rc<Move>, goal: Goal) -> Rc<Move> {
+        if let Some(known) = self.asked.get(&(step.id, goal)) {
             return Rc::clone(known);
         }
         let mut switches = step.switches.iter();
@@ -93,12 +92,8 @@ impl<'a> GoalIndex<'a> {
             true => condition,
             false => self.before(step, &condition),
         };
-        let asked = match condition == Expr::TRUE {
-            true => Rc::clone(step),
-            false => Rc::new(Move::on_condition(self.sts, step, &condition)),
-        };
-        let key = (Rc::as_ptr(step), goal);
-        self.asked.insert(key, Rc::clone(&asked));
+        let asked = stepper.narrowed(step, &condition);
+        self.asked.insert((step.id, goal), Rc::clone(&asked));
         asked
     }
 

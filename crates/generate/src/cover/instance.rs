@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use ioco_sts::{Action, LocationId, State, Sts, Value};
+use ioco_sts::{Action, Expr, LocationId, State, Sts, Value};
 use rand::Rng;
 
 use super::region::Region;
@@ -74,6 +74,11 @@ impl<'a> Stepper<'a> {
 
     pub fn moves_from(&mut self, locations: &[LocationId]) -> Rc<[Rc<Move>]> {
         self.moves.from(self.sts, locations)
+    }
+
+    /// One of these moves, where a condition holds too.
+    pub fn narrowed(&mut self, step: &Rc<Move>, condition: &Expr) -> Rc<Move> {
+        self.moves.narrowed(self.sts, step, condition)
     }
 
     /// The state after a move with these values of the label's parameters.

@@ -707,7 +707,7 @@ impl<'a> Cover<'a> {
                     if cost < best {
                         best = cost;
                         let mut route = route.clone();
-                        route.push(self.goal_index.asked(step, goal));
+                        route.push(self.goal_index.asked(&mut self.stepper, step, goal));
                         plan = Some(Plan {
                             from: from.into(),
                             route,

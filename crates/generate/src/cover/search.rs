@@ -129,7 +129,7 @@ impl Policy for BreadthFirst<'_, '_> {
         let before = self.goals.len();
         let locations = tree.nodes[index].locations();
         for goal in self.goal_index.goals(locations, step, &self.goals) {
-            let asked = self.goal_index.asked(step, goal);
+            let asked = self.goal_index.asked(self.stepper, step, goal);
             let found = match asked.plain {
                 None => Some(witness.to_vec()),
                 Some(_) => tree.witness(index, &asked, rng),

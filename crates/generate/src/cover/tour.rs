@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use super::goal::Goal;
 use super::region::Region;
-use crate::moves::{Move, moves_of};
+use crate::moves::{Move, MoveIds, moves_of};
 
 /// Places of one region that are looked at, at most; the symbolic search looks for what lies beyond.
 const MAX_PLACES: usize = 1 << 20;
@@ -44,6 +44,7 @@ struct Graph {
     locations: Vec<Box<[LocationId]>>,
     places: Vec<Place>,
     nearest: Nearest,
+    ids: MoveIds,
     /// There were too many places.
     cut: bool,
     /// Nothing more can be reached from the start.
@@ -79,6 +80,7 @@ impl Graph {
             locations: Vec::new(),
             places: Vec::new(),
             nearest: Nearest::default(),
+            ids: MoveIds::default(),
             cut: false,
             done: false,
         };
@@ -112,7 +114,7 @@ impl Graph {
         for (process, location) in self.processes.iter().zip(&here) {
             all[*process] = *location;
         }
-        let found = moves_of(sts, all, self.processes.iter().copied());
+        let found = moves_of(sts, all, self.processes.iter().copied(), &mut self.ids);
         let chosen_by_system = |step: &Move| !step.is_stimulus(sts);
         let choices = found.iter().filter(|step| chosen_by_system(step)).count();
         let mut moves = Vec::with_capacity(found.len());

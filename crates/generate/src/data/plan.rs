@@ -6,7 +6,6 @@ use ioco_solve::{Outcome, Solver};
 use ioco_sts::{BinaryOp, Expr, LocationId, State, Sts, Value};
 use rand::Rng;
 use rand::seq::SliceRandom as _;
-use rustc_hash::FxHashMap;
 
 use super::goals::{boundaries, equal, extremes, pairs};
 use super::{Data, Proof, ValueGoal, ValueVerdict, WantedValues, test_covers};
@@ -159,7 +158,6 @@ fn decide<S: Solver, R: Rng>(
         goals: &goals,
         progress,
         open,
-        asked: FxHashMap::default(),
         tests: Vec::new(),
         interrupted: false,
         limits,
@@ -235,8 +233,6 @@ struct Planner<'p, 'a, 'l> {
     /// Per location, the observable steps to the end of a switch with an open goal, whatever the
     /// data.
     nearest: Vec<u32>,
-    /// Moves with a condition; the walk keeps the moves that they were made of.
-    asked: FxHashMap<(*const Move, Expr), Rc<Move>>,
     tests: Vec<Instance>,
     interrupted: bool,
     limits: &'p mut DataLimits<'l>,
@@ -423,11 +419,7 @@ impl<'a> Planner<'_, 'a, '_> {
         number: usize,
         condition: &Expr,
     ) -> Option<(Rc<Move>, Vec<Value>)> {
-        let key = (Rc::as_ptr(step), condition.clone());
-        let asked = self.asked.entry(key);
-        let asked = Rc::clone(
-            asked.or_insert_with(|| Rc::new(Move::on_condition(walk.sts, step, condition))),
-        );
+        let asked = walk.moves.narrowed(walk.sts, step, condition);
         let feasible = walk.feasible(node, &asked);
         self.progress[number].undecided |= matches!(feasible, Feasible::Undecided);
         let witness = feasible.witness(&node.witness)?;

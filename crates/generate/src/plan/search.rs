@@ -11,7 +11,6 @@ use ioco_budget::Interrupt;
 use ioco_solve::{Embedded, Outcome, Solver as _};
 use ioco_sts::{Action, BinaryOp, Expr, LocationId, State, Sts, SwitchId, Value};
 use rand::Rng;
-use rustc_hash::FxHashMap;
 
 use super::distances::Distances;
 use super::follow::PatternState;
@@ -115,7 +114,6 @@ pub struct Search<'a> {
     pub(super) pattern: &'a Pattern,
     pub(super) limits: Limits,
     pub(super) moves: MoveTable,
-    narrowed: FxHashMap<(*const Move, Progress, Expr), Rc<Move>>,
     pub(super) result: SearchSummary,
 }
 
@@ -126,7 +124,6 @@ impl<'a> Search<'a> {
             pattern,
             limits,
             moves: MoveTable::default(),
-            narrowed: FxHashMap::default(),
             result: SearchSummary::default(),
         }
     }
@@ -197,24 +194,12 @@ impl<'a> Search<'a> {
     ) -> Vec<(Rc<Move>, Progress)> {
         let mut found = Vec::new();
         if let Some((progress, condition)) = self.pattern.idle(at, locations) {
-            found.push((Rc::new(condition_alone(condition)), progress));
+            found.push((self.moves.condition_alone(condition), progress));
         }
         for step in self.moves.from(self.sts, locations).iter() {
             for (progress, condition) in self.pattern.after(at, step) {
-                if condition == Expr::TRUE {
-                    found.push((Rc::clone(step), progress));
-                    continue;
-                }
-                // The table keeps its moves, so that an address stands for one.
-                let key = (Rc::as_ptr(step), progress, condition);
-                let sts = self.sts;
-                let narrowed = self
-                    .narrowed
-                    .entry(key)
-                    .or_insert_with_key(|(_, _, condition)| {
-                        Rc::new(Move::on_condition(sts, step, condition))
-                    });
-                found.push((Rc::clone(narrowed), progress));
+                let narrowed = self.moves.narrowed(self.sts, step, &condition);
+                found.push((narrowed, progress));
             }
         }
         found
@@ -303,21 +288,5 @@ pub(crate) fn other_values(
         }
         Feasible::No => Outcome::Unsat,
         Feasible::Undecided => Outcome::Unknown(ioco_solve::Unknown::Deadline),
-    }
-}
-
-/// A condition on variables, as a move that changes nothing.
-fn condition_alone(condition: Expr) -> Move {
-    Move {
-        switches: Vec::new(),
-        label: None,
-        observable: false,
-        reads: condition.vars().into_iter().collect(),
-        guard: condition,
-        unknowns: Vec::new(),
-        free: Vec::new(),
-        types: Vec::new(),
-        always_set: true,
-        plain: None,
     }
 }
