@@ -71,11 +71,11 @@ describe("the page of a door with a bug", () => {
     assert.equal(await page.locator('[role="option"][aria-selected="true"].deviation').count(), 1);
   });
 
-  it("shrinks it and draws the race", async () => {
+  it("shrinks it and draws the shrinking progress", async () => {
     await page.getByRole("button", { name: "Shrink" , exact: true }).click();
     await page.locator('.job[data-state="finished"]').waitFor();
     await page.getByRole("button", { name: /Shrunk \d+/ }).waitFor();
-    await page.locator(".race svg path").first().waitFor();
+    await page.locator(".progress svg path").first().waitFor();
   });
 
   it("says why in words, and shows the line of the model", async () => {

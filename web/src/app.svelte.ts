@@ -3,18 +3,18 @@
 import type { Changes, FailureSummary, Model, Project, RunSummary } from "./data/contract";
 import { openSource } from "./data/opening";
 import { formatRoute, parseRoute, type Route } from "./data/route";
-import { troubleOf, type Close, type Source, type Trouble } from "./data/source";
+import { pageError, type Close, type Source, type PageError } from "./data/source";
 
 class App {
   readonly source: Source = openSource();
   project = $state.raw<Project | null>(null);
   modelPath = $state<string | null>(null);
   model = $state.raw<Model | null>(null);
-  modelTrouble = $state.raw<Trouble | null>(null);
+  modelError = $state.raw<PageError | null>(null);
   /** What keeps the whole page from working. */
-  stopped = $state.raw<Trouble | null>(null);
+  stopped = $state.raw<PageError | null>(null);
   /** What went wrong with the last thing that was asked for. */
-  trouble = $state.raw<Trouble | null>(null);
+  error = $state.raw<PageError | null>(null);
   failures = $state.raw<FailureSummary[]>([]);
   runs = $state.raw<RunSummary[]>([]);
   route = $state.raw<Route>(parseRoute(location.hash));
@@ -45,7 +45,7 @@ class App {
     try {
       this.project = await this.source.project();
     } catch (error) {
-      this.stopped = troubleOf(error);
+      this.stopped = pageError(error);
       return;
     }
     document.title = `${this.project.name} · ioco`;
@@ -70,7 +70,7 @@ class App {
   /** The model as it is now. */
   take(model: Model): void {
     this.model = model;
-    this.modelTrouble = null;
+    this.modelError = null;
   }
 
   /** The first error of the model's text. */
@@ -96,7 +96,7 @@ class App {
       if (path !== this.modelPath) return;
       // The last good graph stays, with what is wrong above it.
       if (this.model?.path !== path) this.model = null;
-      this.modelTrouble = troubleOf(error);
+      this.modelError = pageError(error);
     }
     await this.refresh();
   }
@@ -108,7 +108,7 @@ class App {
       this.failures = failures;
       this.runs = runs;
     } catch (error) {
-      this.trouble = troubleOf(error);
+      this.error = pageError(error);
     }
   }
 
@@ -126,11 +126,11 @@ class App {
 
   /** Runs something that may fail, and shows the message if it does. */
   async attempt<T>(action: () => Promise<T>): Promise<T | null> {
-    this.trouble = null;
+    this.error = null;
     try {
       return await action();
     } catch (error) {
-      this.trouble = troubleOf(error);
+      this.error = pageError(error);
       return null;
     }
   }

@@ -3,7 +3,7 @@
 import { app } from "./app.svelte";
 import type { Live } from "./data/contract";
 import { advance, begin, merge, type Followed } from "./data/live";
-import { ended, troubleOf, type Close } from "./data/source";
+import { ended, pageError, type Close } from "./data/source";
 
 class Follower {
   run = $state<string | null>(null);
@@ -23,11 +23,11 @@ class Follower {
       if (this.run !== run) return;
       this.followed = begin(detail);
       if (!ended(detail.state) && app.live) {
-        this.#close = app.source.follow(run, (live) => this.#hear(run, live), (trouble) => (this.lost = trouble.message));
+        this.#close = app.source.follow(run, (live) => this.#hear(run, live), (error) => (this.lost = error.message));
       }
     } catch (error) {
       if (this.run !== run) return;
-      this.lost = troubleOf(error).message;
+      this.lost = pageError(error).message;
     }
   }
 
@@ -76,8 +76,8 @@ class Follower {
     try {
       const detail = await app.source.run(run);
       if (this.run === run && this.followed) this.followed = { ...begin(detail), live: this.followed.live, recent: this.followed.recent, failures: this.followed.failures };
-    } catch (error) {
-      app.trouble = troubleOf(error);
+    } catch (thrown) {
+      app.error = pageError(thrown);
     }
   }
 }

@@ -47,8 +47,8 @@ class Search {
         resolve(goals);
       };
       this.#close?.();
-      this.#close = app.source.followJob(job.job, hear, (trouble) => {
-        app.trouble = trouble;
+      this.#close = app.source.followJob(job.job, hear, (error) => {
+        app.error = error;
         this.job = null;
         resolve(null);
       });

@@ -17,7 +17,7 @@ class Watching {
     this.#seen = changes;
     if (!changes || !before || !start.again || !start.last || this.#busy) return;
     if (changes.model === before.model && changes.system === before.system) return;
-    if (app.wrong || app.modelTrouble) return;
+    if (app.wrong || app.modelError) return;
     this.#busy = true;
     try {
       await this.#again(start.last);

@@ -21,8 +21,8 @@ fn main() {
     if std::env::args().nth(1).as_deref() == Some("echo") {
         return echo();
     }
-    if let Err(trouble) = measure() {
-        eprintln!("{}", trouble.message);
+    if let Err(error) = measure() {
+        eprintln!("{}", error.message);
         std::process::exit(3);
     }
 }
@@ -120,8 +120,8 @@ fn with_tester() -> Result<f64, AdapterError> {
     let mut tester = Tester::new(semantics, settings);
     let start = Instant::now();
     while let Some(first) = tester.next_test(connection.now()) {
-        if let Some(trouble) = drive(&mut tester, first, &mut connection, &|| false, &mut |_| {}) {
-            return Err(trouble);
+        if let Some(error) = drive(&mut tester, first, &mut connection, &|| false, &mut |_| {}) {
+            return Err(error);
         }
         assert_eq!(tester.finished_test().execution.verdict, Verdict::Pass);
     }

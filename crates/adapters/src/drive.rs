@@ -41,7 +41,7 @@ pub struct Crossing<'a> {
     pub raw: &'a [u8],
 }
 
-/// Carries out commands, from `first` on, until the test is finished. Returns the trouble that
+/// Carries out commands, from `first` on, until the test is finished. Returns the error that
 /// ended it, if any did: the tester keeps its message, and the caller also gets the hint.
 ///
 /// `stop` is asked before every command and during every wait; `on_crossing` sees everything in
@@ -89,14 +89,14 @@ pub fn drive_watched<C: Connection + ?Sized>(
                 told_at = at;
                 tester.handle(input, at)
             }
-            Err(trouble) => {
-                let text = trouble.message.clone();
-                let input = if trouble.ended {
+            Err(error) => {
+                let text = error.message.clone();
+                let input = if error.ended {
                     Input::Ended(text)
                 } else {
                     Input::AdapterError(text)
                 };
-                ended_by = Some(trouble);
+                ended_by = Some(error);
                 tester.handle(input, connection.now())
             }
         };
@@ -334,7 +334,7 @@ pub struct ScriptRunner<'a, C: ?Sized> {
     /// When its steps were, as in a report of a test.
     pub times: Vec<u64>,
     /// What ended the last run, with the hint for a person.
-    pub trouble: Option<AdapterError>,
+    pub error: Option<AdapterError>,
     /// What the system wrote to its log in the last run.
     pub log: Vec<LogLine>,
     /// The last run that failed, and its log with times since the system was ready.
@@ -375,7 +375,7 @@ impl<'a, C: Connection + ?Sized> ScriptRunner<'a, C> {
             stop,
             recorder,
             times: Vec::new(),
-            trouble: None,
+            error: None,
             log: Vec::new(),
             failed: None,
             spent: Spent::default(),
@@ -388,7 +388,7 @@ impl<C: Connection + ?Sized> Runner for ScriptRunner<'_, C> {
         let began = self.connection.now();
         let first = self.tester.script(stimuli.to_vec(), began);
         let recorder = &mut self.recorder;
-        self.trouble = drive(self.tester, first, self.connection, self.stop, &mut |c| {
+        self.error = drive(self.tester, first, self.connection, self.stop, &mut |c| {
             recorder.note(c);
         });
         let report = self.tester.finished_test();

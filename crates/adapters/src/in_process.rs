@@ -31,7 +31,7 @@ pub trait InProcess {
 #[derive(Debug, Default)]
 pub struct Outbox {
     arrivals: VecDeque<Arrival>,
-    trouble: Option<AdapterError>,
+    error: Option<AdapterError>,
 }
 
 impl Outbox {
@@ -45,23 +45,23 @@ impl Outbox {
     }
 
     /// The system cannot go on: the test ends in an error once everything sent before is judged.
-    pub fn give_up(&mut self, trouble: AdapterError) {
-        self.trouble.get_or_insert(trouble);
+    pub fn give_up(&mut self, error: AdapterError) {
+        self.error.get_or_insert(error);
     }
 
     pub fn is_empty(&self) -> bool {
-        self.arrivals.is_empty() && self.trouble.is_none()
+        self.arrivals.is_empty() && self.error.is_none()
     }
 
     fn clear(&mut self) {
         self.arrivals.clear();
-        self.trouble = None;
+        self.error = None;
     }
 
     pub(crate) fn take(&mut self) -> Result<Option<Arrival>, AdapterError> {
         match self.arrivals.pop_front() {
             Some(arrival) => Ok(Some(arrival)),
-            None => self.trouble.take().map_or(Ok(None), Err),
+            None => self.error.take().map_or(Ok(None), Err),
         }
     }
 }
@@ -101,7 +101,7 @@ impl<S: InProcess> Connection for Local<S> {
         self.reset_at = self.now;
         self.system.reset(&mut self.out);
         // Somebody who cannot even be reset says so now; responses wait until they are asked for.
-        self.out.trouble.take().map_or(Ok(()), Err)
+        self.out.error.take().map_or(Ok(()), Err)
     }
 
     #[inline]

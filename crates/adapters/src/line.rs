@@ -135,7 +135,7 @@ impl Codec {
         out.extend_from_slice(b"}}\n");
     }
 
-    /// Reads one line, with or without its end. What cannot be understood is trouble with the
+    /// Reads one line, with or without its end. What cannot be understood is an error of the
     /// adapter; what can be understood but not matched to the model is [`Line::Unknown`].
     pub fn read_line(&self, line: &[u8]) -> Result<Line, AdapterError> {
         let line = line.trim_ascii();

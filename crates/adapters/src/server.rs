@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_ends_is_told_with_its_last_words() {
+    fn a_command_that_ends_is_reported_with_its_last_output() {
         let error = server("echo no such option >&2; exit 3").start(None, Some(1), &|| false);
         let error = error.unwrap_err();
         assert!(
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_run_around_the_system_and_a_hook_that_fails_is_told() {
+    fn hooks_run_around_the_system_and_a_failing_hook_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut server = server("echo started {port}; sleep 600");
         server.options.directory = folder.path().to_owned();

@@ -1,6 +1,6 @@
 //! The line protocol over TCP, for systems that somebody else starts: they listen, or we do.
 //!
-//! The connection is made at the first reset and kept; after any trouble the next reset makes a
+//! The connection is made at the first reset and kept; after any error the next reset makes a
 //! new one.
 
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl Tcp {
             SessionError::StreamError(StreamError::Ended | StreamError::Io(_))
         );
         let message = match stopped {
-            SessionError::AdapterError(trouble) => return trouble,
+            SessionError::AdapterError(error) => return error,
             SessionError::StreamError(StreamError::Ended) => {
                 format!("{address} closed the connection")
             }

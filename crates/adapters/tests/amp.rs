@@ -90,10 +90,10 @@ fn a_run_whose_adapter_falls_silent_says_so() {
         ..AmpOptions::default()
     };
     let mut amp = Amp::new(Arc::clone(&model), Arc::new(hub), options);
-    let trouble = amp.reset().expect_err("it is not ready");
+    let error = amp.reset().expect_err("it is not ready");
     let words = "the adapter Beat has not been heard of for 200ms";
-    assert!(trouble.message.contains(words), "{}", trouble.message);
-    assert!(trouble.hint.is_some());
+    assert!(error.message.contains(words), "{}", error.message);
+    assert!(error.hint.is_some());
 }
 
 #[test]

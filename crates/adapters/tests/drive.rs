@@ -39,12 +39,12 @@ fn tester(sts: &Arc<Sts>, tests: u64) -> Tester {
     Tester::new(semantics, settings)
 }
 
-/// Runs tests until the tester has had enough; the last verdict and trouble.
+/// Runs tests until the tester has had enough; the last verdict and error.
 fn run(tester: &mut Tester, connection: &mut dyn Connection) -> (Verdict, Option<AdapterError>) {
     let mut last = (Verdict::Pass, None);
     while let Some(first) = tester.next_test(connection.now()) {
-        let trouble = drive(tester, first, connection, &|| false, &mut |_| {});
-        last = (tester.finished_test().execution.verdict, trouble);
+        let error = drive(tester, first, connection, &|| false, &mut |_| {});
+        last = (tester.finished_test().execution.verdict, error);
     }
     last
 }
@@ -174,9 +174,9 @@ fn a_process_that_crashes_is_an_error_with_a_hint() {
     let crash = r#"while read -r line; do
         case "$line" in *reset*) echo '{"ready":true}';; *) exit 9;; esac; done"#;
     let mut connection = Process::new(Arc::clone(&sts), ProcessOptions::shell(crash));
-    let (verdict, trouble) = run(&mut tester(&sts, 10), &mut connection);
+    let (verdict, error) = run(&mut tester(&sts, 10), &mut connection);
     assert!(end_of(&verdict).contains("exit status: 9"), "{verdict:?}");
-    assert!(trouble.unwrap().hint.unwrap().contains("the command was"));
+    assert!(error.unwrap().hint.unwrap().contains("the command was"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Processes that behave, and every way not to: each gives an observation or trouble, in bounded
+//! Processes that behave, and every way not to: each gives an observation or an error, in bounded
 //! time, and the connection can be used again.
 
 use std::sync::Arc;
@@ -123,12 +123,12 @@ fn the_bytes_of_both_directions_are_there_for_the_record() {
 }
 
 #[test]
-fn a_crash_is_trouble_with_status_and_last_words_and_the_next_reset_starts_afresh() {
+fn a_crash_is_an_error_with_status_and_last_output_and_the_next_reset_starts_a_new_process() {
     let mut system = Fixture::new(&script("echo 'out of paper' >&2; exit 3"));
     for _ in 0..2 {
-        let trouble = system.first_answer().unwrap_err();
-        assert!(trouble.message.contains("exit status: 3"), "{trouble:?}");
-        assert!(trouble.message.contains("out of paper"), "{trouble:?}");
+        let error = system.first_answer().unwrap_err();
+        assert!(error.message.contains("exit status: 3"), "{error:?}");
+        assert!(error.message.contains("out of paper"), "{error:?}");
         assert!(system.process.poll().is_err());
     }
 }
@@ -138,46 +138,43 @@ fn what_was_sent_before_a_crash_is_observed_first() {
     let mut system = Fixture::new(&script(&format!("{PONG}; exit 1")));
     let pong = response(&system.sts, "pong", None);
     assert_eq!(system.first_answer(), Ok(pong));
-    let trouble = system.wait(5000).unwrap_err();
-    assert!(trouble.message.contains("exit status: 1"), "{trouble:?}");
+    let error = system.wait(5000).unwrap_err();
+    assert!(error.message.contains("exit status: 1"), "{error:?}");
 }
 
 #[test]
 fn a_killed_system_names_the_signal() {
     let mut system = Fixture::new(&script("kill -9 $$"));
-    let trouble = system.first_answer().unwrap_err();
-    assert!(trouble.message.contains("SIGKILL"), "{trouble:?}");
+    let error = system.first_answer().unwrap_err();
+    assert!(error.message.contains("SIGKILL"), "{error:?}");
 }
 
 #[test]
 fn a_system_that_died_between_two_tests_is_not_restarted_in_silence() {
     let mut system = Fixture::new(&script(&format!("{PONG}; exit 4")));
     assert!(system.first_answer().is_ok());
-    let trouble = system.process.reset().unwrap_err();
-    assert!(trouble.message.contains("exit status: 4"), "{trouble:?}");
+    let error = system.process.reset().unwrap_err();
+    assert!(error.message.contains("exit status: 4"), "{error:?}");
     assert_eq!(system.process.reset(), Ok(()));
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_trouble() {
+fn a_missing_command_is_an_error() {
     let mut shell = Fixture::new("no-such-program-anywhere");
-    let trouble = shell.process.reset().unwrap_err();
-    assert!(trouble.message.contains("not found"), "{trouble:?}");
+    let error = shell.process.reset().unwrap_err();
+    assert!(error.message.contains("not found"), "{error:?}");
     let mut direct = Fixture::with(ProcessOptions::new("no-such-program-anywhere", &[]));
-    let trouble = direct.process.reset().unwrap_err();
-    assert!(
-        trouble.message.contains("could not be started"),
-        "{trouble:?}"
-    );
+    let error = direct.process.reset().unwrap_err();
+    assert!(error.message.contains("could not be started"), "{error:?}");
 }
 
 #[test]
-fn a_reset_without_an_answer_is_trouble() {
+fn a_reset_without_an_answer_is_an_error() {
     let mut deaf = Fixture::hasty("while read -r line; do :; done");
-    let trouble = deaf.process.reset().unwrap_err();
+    let error = deaf.process.reset().unwrap_err();
     assert!(
-        trouble.message.contains("did not answer the reset"),
-        "{trouble:?}"
+        error.message.contains("did not answer the reset"),
+        "{error:?}"
     );
     // A fresh process, which does the same.
     assert!(deaf.process.reset().is_err());
@@ -225,10 +222,10 @@ fn an_endless_flood_ends_at_the_next_reset() {
     let mut system = Fixture::hasty(&script(&flood));
     let pong = response(&system.sts, "pong", None);
     assert_eq!(system.first_answer(), Ok(pong.clone()));
-    let trouble = system.process.reset().unwrap_err();
+    let error = system.process.reset().unwrap_err();
     assert!(
-        trouble.message.contains("did not answer the reset"),
-        "{trouble:?}"
+        error.message.contains("did not answer the reset"),
+        "{error:?}"
     );
     assert_eq!(system.first_answer(), Ok(pong));
 }
@@ -243,7 +240,7 @@ fn endless_blank_lines_do_not_hold_up_a_wait() {
 }
 
 #[test]
-fn rubbish_is_trouble_that_shows_the_line() {
+fn an_invalid_line_is_an_error_that_shows_the_line() {
     for rubbish in [
         "Starting up...",
         "[1,2]",
@@ -252,20 +249,17 @@ fn rubbish_is_trouble_that_shows_the_line() {
         r#"{"ready":1}"#,
     ] {
         let mut system = Fixture::new(&script(&format!("echo '{rubbish}'")));
-        let trouble = system.first_answer().unwrap_err();
-        assert!(trouble.message.contains(rubbish), "{trouble:?}");
-        assert!(trouble.hint.unwrap().contains("standard error"));
+        let error = system.first_answer().unwrap_err();
+        assert!(error.message.contains(rubbish), "{error:?}");
+        assert!(error.hint.unwrap().contains("standard error"));
     }
 }
 
 #[test]
-fn bytes_that_are_no_text_are_trouble() {
+fn bytes_that_are_not_utf8_are_an_error() {
     let mut system = Fixture::new(&script(r#"printf '{"response":"\377\376"}\n'"#));
-    let trouble = system.first_answer().unwrap_err();
-    assert!(
-        trouble.message.contains("not of the protocol"),
-        "{trouble:?}"
-    );
+    let error = system.first_answer().unwrap_err();
+    assert!(error.message.contains("not of the protocol"), "{error:?}");
 }
 
 #[test]
@@ -301,12 +295,12 @@ fn the_last_line_needs_no_newline() {
     ));
     let pong = response(&system.sts, "pong", None);
     assert_eq!(system.first_answer(), Ok(pong));
-    let trouble = system.wait(5000).unwrap_err();
-    assert!(trouble.message.contains("exit status: 0"), "{trouble:?}");
+    let error = system.wait(5000).unwrap_err();
+    assert!(error.message.contains("exit status: 0"), "{error:?}");
 }
 
 #[test]
-fn a_long_line_is_read_and_an_endless_one_is_trouble() {
+fn a_long_line_is_read_and_an_endless_one_is_an_error() {
     let long = r#"printf '{"response":"boom","values":{"x":"'; head -c 3000000 /dev/zero | tr '\0' x; echo '"}}'"#;
     let mut system = Fixture::new(&script(long));
     match system.first_answer() {
@@ -314,23 +308,23 @@ fn a_long_line_is_read_and_an_endless_one_is_trouble() {
         other => panic!("{other:?}"),
     }
     let mut system = Fixture::new(&script("cat /dev/zero"));
-    let trouble = system.first_answer().unwrap_err();
-    assert!(trouble.message.contains("--limit message=N"), "{trouble:?}");
+    let error = system.first_answer().unwrap_err();
+    assert!(error.message.contains("--limit message=N"), "{error:?}");
 }
 
 #[test]
-fn a_closed_output_is_trouble_although_the_system_runs_on() {
+fn a_closed_output_is_an_error_although_the_system_keeps_running() {
     let mut system = Fixture::new(&script("exec >&-; sleep 1000"));
-    let trouble = system.first_answer().unwrap_err();
-    assert!(trouble.message.contains("goes on running"), "{trouble:?}");
+    let error = system.first_answer().unwrap_err();
+    assert!(error.message.contains("goes on running"), "{error:?}");
 }
 
 #[test]
-fn a_system_that_never_reads_is_trouble_once_its_input_is_full() {
+fn a_system_that_never_reads_is_an_error_once_its_input_is_full() {
     let mut system = Fixture::hasty(r#"read -r line; echo '{"ready":true}'; sleep 1000"#);
     system.process.reset().unwrap();
-    let trouble = (0..100_000).find_map(|_| system.give().err()).unwrap();
-    assert!(trouble.message.contains("did not read"), "{trouble:?}");
+    let error = (0..100_000).find_map(|_| system.give().err()).unwrap();
+    assert!(error.message.contains("did not read"), "{error:?}");
 }
 
 #[test]
@@ -344,10 +338,10 @@ fn a_full_standard_error_does_not_block_the_system() {
 }
 
 #[test]
-fn an_error_line_is_trouble_with_its_text() {
+fn an_error_line_is_an_error_with_its_text() {
     let mut system = Fixture::new(&script(r#"echo '{"error":"no such door"}'"#));
-    let trouble = system.first_answer().unwrap_err();
-    assert!(trouble.message.contains("no such door"), "{trouble:?}");
+    let error = system.first_answer().unwrap_err();
+    assert!(error.message.contains("no such door"), "{error:?}");
 }
 
 #[test]
@@ -481,7 +475,7 @@ fn lines_that_are_still_to_be_read_are_not_called_unfinished() {
 
 /// A line that comes in two halves is a whole line; the tester asks for what is missing in slices of its wait.
 #[test]
-fn half_a_line_is_told_of_only_where_silence_is_concluded() {
+fn half_a_line_is_reported_only_where_silence_is_concluded() {
     let says = r#"printf '{"resp'; read -r line; printf 'onse":"pong"}\n'"#;
     let mut system = Fixture::new(&script(says));
     for concludes in [false, true] {

@@ -78,37 +78,34 @@ fn after_a_hang_up_the_next_reset_connects_anew() {
     let mut connection = Tcp::new(Arc::clone(&sts), TcpOptions::new(&address));
     for _ in 0..2 {
         connection.reset().unwrap();
-        let trouble = ping_and_wait(&mut connection, &sts).unwrap_err();
-        assert!(
-            trouble.message.contains("closed the connection"),
-            "{trouble:?}"
-        );
+        let error = ping_and_wait(&mut connection, &sts).unwrap_err();
+        assert!(error.message.contains("closed the connection"), "{error:?}");
     }
 }
 
 #[test]
-fn nobody_listening_is_trouble() {
+fn a_port_without_a_listener_is_an_error() {
     // A port that was free a moment ago.
     let address = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap();
     let mut connection = Tcp::new(model(), TcpOptions::new(&address.to_string()));
-    let trouble = connection.reset().unwrap_err();
-    assert!(trouble.message.contains("no connection to"), "{trouble:?}");
+    let error = connection.reset().unwrap_err();
+    assert!(error.message.contains("no connection to"), "{error:?}");
     let mut nonsense = Tcp::new(model(), TcpOptions::new("nonsense"));
     assert!(nonsense.reset().is_err());
 }
 
 #[test]
-fn a_server_that_does_not_answer_the_reset_is_trouble() {
+fn a_server_that_does_not_answer_the_reset_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut options = TcpOptions::new(&listener.local_addr().unwrap().to_string());
     options.patience = Duration::from_millis(200);
     let mut connection = Tcp::new(model(), options);
-    let trouble = connection.reset().unwrap_err();
+    let error = connection.reset().unwrap_err();
     assert!(
-        trouble.message.contains("did not answer the reset"),
-        "{trouble:?}"
+        error.message.contains("did not answer the reset"),
+        "{error:?}"
     );
 }

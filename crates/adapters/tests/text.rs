@@ -283,8 +283,8 @@ fn mqtt_is_described_by_bytes_and_a_length() {
 
 /// Says how each connection ended: by an end, or by a reset.
 fn watch_ends() -> (String, Receiver<&'static str>) {
-    let (tell, told) = channel();
-    let tell = std::sync::Mutex::new(tell);
+    let (sender, ends) = channel();
+    let sender = std::sync::Mutex::new(sender);
     let address = serve(move |mut socket, _| {
         let mut bytes = [0; 100];
         let end = loop {
@@ -294,14 +294,14 @@ fn watch_ends() -> (String, Receiver<&'static str>) {
                 Err(_) => break "reset",
             }
         };
-        tell.lock().unwrap().send(end).unwrap();
+        sender.lock().unwrap().send(end).unwrap();
     });
-    (address, told)
+    (address, ends)
 }
 
 #[test]
 fn a_client_connects_closes_and_resets_when_the_model_says_so() {
-    let (address, told) = watch_ends();
+    let (address, ends) = watch_ends();
     let sts = model(&[
         ("?connect", "c", &[]),
         ("?close", "c", &[]),
@@ -332,7 +332,7 @@ fn a_client_connects_closes_and_resets_when_the_model_says_so() {
             Arrival::Response(action(&sts, "!pong", &[]))
         );
         give(&mut lines, end).unwrap();
-        assert_eq!(told.recv(), Ok(seen));
+        assert_eq!(ends.recv(), Ok(seen));
     }
     // What the client does itself is not a response of the system.
     let until = lines.now() + 1_000_000;
@@ -409,7 +409,7 @@ fn after_a_shutdown_the_system_sees_an_end_and_the_client_still_reads() {
         let response = Arrival::Response(action(&sts, response, &[]));
         assert_eq!(next(&mut lines), response);
     }
-    // Nothing is left to shut down, which is no trouble.
+    // Nothing is left to shut down, which is no error.
     lines.give(&action(&sts, "?done", &[])).unwrap();
 }
 
@@ -860,7 +860,7 @@ fn a_value_that_holds_the_end_of_a_message_is_not_sent_as_two() {
 }
 
 #[test]
-fn channels_that_share_the_names_of_labels_are_told_apart_by_their_sockets() {
+fn sockets_distinguish_channels_that_share_the_names_of_labels() {
     let address = serve(|mut socket, number| {
         for line in BufReader::new(socket.try_clone().unwrap()).lines() {
             let answer = format!("{number} {}\n", line.unwrap());

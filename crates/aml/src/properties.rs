@@ -429,8 +429,8 @@ proptest! {
         let mut facts = Facts::new(sts.types(), &[], &unknowns, &steps);
         let can_hold = facts.assume(&[Goal::holds(&numbered(&guard, 3))]).is_ok();
         let range = IntRange { min: 0, max: 2 };
-        let reach = facts.reach(&numbered(&value, 3));
-        let can_fit = can_hold && !reach.values.meet(&Values::int(0, 2)).is_none();
+        let found = facts.values_of(&numbered(&value, 3));
+        let can_fit = can_hold && !found.values.meet(&Values::int(0, 2)).is_none();
         for x in values(&sts, 0) {
             for y in values(&sts, 1) {
                 for ready in values(&sts, 2) {
@@ -444,8 +444,8 @@ proptest! {
                         Ok(Value::Int(result)) => {
                             prop_assert!(can_fit || !range.contains(result), "{variables:?}");
                         }
-                        Ok(_) => prop_assert!(reach.void, "{variables:?}"),
-                        Err(_) => prop_assert!(reach.error, "{variables:?}"),
+                        Ok(_) => prop_assert!(found.void, "{variables:?}"),
+                        Err(_) => prop_assert!(found.error, "{variables:?}"),
                     }
                 }
             }

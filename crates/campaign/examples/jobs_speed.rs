@@ -211,7 +211,14 @@ impl Executor for Simulated {
         Ok(())
     }
 
-    fn next(&mut self, _wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+    /// Only a wait lets time pass: who asks without one gets what is there now, and hands out the next order before
+    /// other workers are done.
+    fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+        let now = self.now.load(Ordering::Relaxed);
+        let is_later = |Reverse((at, _)): &Reverse<(u64, u64)>| *at > now;
+        if wait.is_zero() && self.coming.peek().is_some_and(is_later) {
+            return Ok(None);
+        }
         let Some(Reverse((at, number))) = self.coming.pop() else {
             return Ok(None);
         };
@@ -378,10 +385,10 @@ impl Bench {
         goal: Goal,
         clock: Clock,
     ) -> Result<Run, CampaignError> {
-        let trouble = |error: std::io::Error| CampaignError::system(error.to_string());
-        let folder = tempfile::tempdir().map_err(trouble)?;
+        let io_error = |error: std::io::Error| CampaignError::system(error.to_string());
+        let folder = tempfile::tempdir().map_err(io_error)?;
         let file = folder.path().join("rooms.aut");
-        std::fs::write(&file, rooms(self.rooms)).map_err(trouble)?;
+        std::fs::write(&file, rooms(self.rooms)).map_err(io_error)?;
         let mut project = Project {
             root: folder.path().to_owned(),
             model: Some(file),
@@ -390,7 +397,7 @@ impl Bench {
         // Every stimulus has one answer.
         project.sut.silent_once_answered = Some(true);
         let options = ModelOptions::default();
-        let program = std::env::current_exe().map_err(trouble)?;
+        let program = std::env::current_exe().map_err(io_error)?;
         let mut words = vec![program.display().to_string(), "--system".to_owned()];
         words.push(match clock {
             Clock::Virtual => "0".to_owned(),

@@ -459,7 +459,7 @@ impl Campaign {
             ..Context::default()
         };
         let explanation = self.session.explain(&report.execution, &context);
-        let hint = self.session.trouble.as_ref().and_then(|t| t.hint.clone());
+        let hint = self.session.error.as_ref().and_then(|t| t.hint.clone());
         observer.unusual(explanation.as_ref(), hint.as_deref());
     }
 

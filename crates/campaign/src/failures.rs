@@ -23,7 +23,7 @@ use crate::observer::Observer;
 use crate::project::Project;
 use crate::results::Results;
 use crate::sections::limits::Limits;
-use crate::session::{Session, Shown, sizes};
+use crate::session::{ReplayedRun, Session, sizes};
 use crate::shrinking::{self, ShrinkSettings};
 use crate::solver::{SemanticsOptions, SolverChoice};
 use crate::system::KeptSystem;
@@ -366,7 +366,7 @@ impl Opened {
         report: &TestReport,
         wire: Vec<ioco_engine::WireLine>,
         shrunk: &Shrunk,
-        shown: Shown,
+        shown: ReplayedRun,
     ) -> Result<FailureFile, CampaignError> {
         let context = FailureContext {
             model_hash: self.file.model_hash.clone(),
@@ -610,10 +610,7 @@ fn home(path: &Path) -> PathBuf {
 
 /// Why a run that could not go on ended, as the person should see it.
 pub fn unusable(session: &Session, message: &str) -> CampaignError {
-    let hint = session
-        .trouble
-        .as_ref()
-        .and_then(|trouble| trouble.hint.clone());
+    let hint = session.error.as_ref().and_then(|error| error.hint.clone());
     CampaignError {
         hint,
         ..CampaignError::system(message)

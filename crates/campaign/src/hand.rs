@@ -61,9 +61,9 @@ impl HandWalk {
         let mut link = reach.connect(sts, project)?;
         link.interrupted_by(&interrupt);
         let reset = link.reset_until(&|| interrupt.is_raised());
-        reset.map_err(|trouble| CampaignError {
-            hint: trouble.hint,
-            ..CampaignError::system(trouble.message)
+        reset.map_err(|error| CampaignError {
+            hint: error.hint,
+            ..CampaignError::system(error.message)
         })?;
         let mut walk = HandWalk {
             sts: Arc::clone(sts),
@@ -271,10 +271,10 @@ impl HandWalk {
     }
 
     fn settle(&mut self, done: Result<(), AdapterError>) {
-        if let Err(trouble) = done {
-            self.state = HandState::Over(match trouble.hint {
-                Some(hint) => format!("{}; {hint}", trouble.message),
-                None => trouble.message,
+        if let Err(error) = done {
+            self.state = HandState::Over(match error.hint {
+                Some(hint) => format!("{}; {hint}", error.message),
+                None => error.message,
             });
         }
     }

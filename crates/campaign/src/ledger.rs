@@ -12,7 +12,7 @@ use crate::connect::Transport;
 use crate::system::{SystemName, digest};
 
 /// More systems than this of one folder are forgotten, and asked for again.
-const MOST: usize = 200;
+const MAX_ENTRIES: usize = 200;
 
 /// The ledger of a user; without a folder it knows nothing and remembers nothing.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +123,7 @@ impl Ledger {
             return;
         }
         self.change(root, |page| {
-            if page.systems.len() >= MOST {
+            if page.systems.len() >= MAX_ENTRIES {
                 page.systems.clear();
             }
             page.systems.insert(digest, way.clone());
@@ -140,7 +140,7 @@ impl Ledger {
             return;
         }
         self.change(root, |page| {
-            if page.models.len() >= MOST {
+            if page.models.len() >= MAX_ENTRIES {
                 page.models.clear();
             }
             page.models.insert(model.to_owned());

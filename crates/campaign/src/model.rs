@@ -10,7 +10,7 @@ use ioco_formats::LabelMap;
 use ioco_formats::dot::MealyOptions;
 use ioco_formats::graphwalker::GraphWalkerOptions;
 use ioco_outside::Untrusted;
-use ioco_outside::file::{Bounds, read_text};
+use ioco_outside::file::{AllowedFolders, read_text};
 use ioco_sts::Sts;
 use serde::{Deserialize, Serialize};
 
@@ -124,7 +124,7 @@ pub struct Read {
 /// The files of a model: its main file, and those that it includes, which must lie where they may.
 pub struct FileSystem {
     main: PathBuf,
-    bounds: Bounds,
+    bounds: AllowedFolders,
     budget: Budget,
 }
 

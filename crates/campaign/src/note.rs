@@ -7,7 +7,7 @@ use ioco_shrink::Confidence;
 pub enum Note {
     Text(String),
     /// Not seen in every run that should confirm it.
-    Doubt(Confidence),
+    Unconfirmed(Confidence),
     /// The system ended, and ioco does not start it: it is not shrunk before somebody does.
     NotStarted,
     /// Not shrunk, because it could not be seen again.
@@ -18,7 +18,9 @@ pub enum Note {
 
 impl Note {
     /// Why a failure is not certain, if it was not seen in every run that should confirm it.
-    pub(crate) fn doubt(confidence: Confidence) -> Option<Note> {
-        confidence.is_flaky().then_some(Note::Doubt(confidence))
+    pub(crate) fn unconfirmed(confidence: Confidence) -> Option<Note> {
+        confidence
+            .is_flaky()
+            .then_some(Note::Unconfirmed(confidence))
     }
 }

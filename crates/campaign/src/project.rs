@@ -7,7 +7,7 @@ use ioco_adapters::HttpMapping;
 use ioco_budget::Budget;
 use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy};
 use ioco_outside::Untrusted;
-use ioco_outside::file::{Bounds, read_text};
+use ioco_outside::file::{AllowedFolders, read_text};
 use ioco_sts::{Relation, Sts};
 use serde::{Deserialize, Serialize};
 
@@ -301,7 +301,7 @@ impl Project {
 
     /// Where the files of a model may lie: in the project, in the folder or the project of the model
     /// itself, and where the person allowed it.
-    pub fn bounds(&self, model: &Path) -> Bounds {
+    pub fn bounds(&self, model: &Path) -> AllowedFolders {
         let of_model = model.parent().map(Path::to_owned).unwrap_or_default();
         let real = model.canonicalize().unwrap_or_default();
         let above = real.ancestors().skip(1);
@@ -309,7 +309,7 @@ impl Project {
         let mut folders = vec![self.root.clone(), of_model];
         folders.extend(with_file.take(1).map(Path::to_owned));
         folders.extend(self.allowed.iter().cloned());
-        Bounds::new(folders)
+        AllowedFolders::new(folders)
     }
 
     /// Where results are kept.

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_slow_wait_what_is_not_told_yet_stays_bounded() {
+    fn after_a_slow_wait_unreported_results_stay_bounded() {
         let refused = StoreError::Failed {
             place: String::new(),
             why: String::new(),

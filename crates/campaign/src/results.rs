@@ -22,7 +22,7 @@ pub struct Results {
 }
 
 /// The user can fix an error of the results folder (permissions, a full disk).
-fn trouble(doing: &str, path: &Path, error: &io::Error) -> CampaignError {
+fn io_error(doing: &str, path: &Path, error: &io::Error) -> CampaignError {
     CampaignError::usage(format!("cannot {doing} {}: {error}", path.display()))
 }
 
@@ -118,7 +118,7 @@ impl Results {
         };
         put().map_err(|error| {
             let _ = fs::remove_file(&draft);
-            trouble("write", path, &error)
+            io_error("write", path, &error)
         })
     }
 
@@ -153,7 +153,7 @@ impl Results {
             }
             Ok(file)
         };
-        let locked = lock().map_err(|error| trouble("write", path, &error))?;
+        let locked = lock().map_err(|error| io_error("write", path, &error))?;
         self.write(path, &change(path)?)?;
         drop(locked);
         Ok(())
@@ -208,7 +208,7 @@ impl Results {
             }
             Ok(())
         };
-        make().map_err(|error| trouble("use", &folder, &error))?;
+        make().map_err(|error| io_error("use", &folder, &error))?;
         Ok(folder)
     }
 
@@ -224,7 +224,7 @@ impl Results {
                 Err(error) => Err(error),
             }
         };
-        make().map_err(|error| trouble("write", &ignore, &error))
+        make().map_err(|error| io_error("write", &ignore, &error))
     }
 
     /// A folder for temporary files that nobody else uses, for where nothing can be written.
@@ -237,7 +237,7 @@ impl Results {
                     root.set_file_name(format!("ioco-{}-{again}", std::process::id()));
                 }
                 made => {
-                    made.map_err(|error| trouble("make", &root, &error))?;
+                    made.map_err(|error| io_error("make", &root, &error))?;
                     return Ok(root);
                 }
             }

@@ -43,7 +43,7 @@ pub struct Session {
     /// The last execution that failed while stimuli were run again, and its log.
     failed: Option<(Execution, Vec<LogLine>)>,
     /// What ended the last test, with the hint for a person.
-    pub trouble: Option<AdapterError>,
+    pub error: Option<AdapterError>,
     /// What crossed the wire in the last test, where a worker carried it out.
     carried: Option<CarriedWire>,
 }
@@ -88,7 +88,7 @@ impl Session {
             recorder: Recorder::new(sts.budget()),
             log: Vec::new(),
             failed: None,
-            trouble: None,
+            error: None,
             carried: None,
         })
     }
@@ -112,7 +112,7 @@ impl Session {
         let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
         let watching = RefCell::new(&mut *observer);
-        self.trouble = drive_watched(
+        self.error = drive_watched(
             &mut self.tester,
             first,
             &mut link,
@@ -224,7 +224,7 @@ impl Session {
 
     /// Takes over what a worker's outcome says besides its test.
     pub(crate) fn carried(&mut self, execution: &Execution, outcome: &Outcome) {
-        self.trouble = outcome.trouble.clone().map(AdapterError::from);
+        self.error = outcome.error.clone().map(AdapterError::from);
         self.carried = Some(CarriedWire {
             wire: outcome.wire.clone(),
             is_ours: outcome.is_ours,
@@ -242,9 +242,9 @@ impl Session {
 
     /// Runs a list of stimuli once more, on a system that is started just for this where it is ours
     /// to start.
-    pub fn show(&mut self, stimuli: &[Action]) -> Shown {
+    pub fn show(&mut self, stimuli: &[Action]) -> ReplayedRun {
         let afresh = self.link.start_afresh();
-        Shown {
+        ReplayedRun {
             afresh,
             ..self.replay_recorded(stimuli)
         }
@@ -255,19 +255,19 @@ impl Session {
         self.interrupt.is_raised() || self.over_at.is_some_and(|at| Instant::now() >= at)
     }
 
-    pub(crate) fn replay_recorded(&mut self, stimuli: &[Action]) -> Shown {
+    pub(crate) fn replay_recorded(&mut self, stimuli: &[Action]) -> ReplayedRun {
         let (interrupt, over_at) = (self.interrupt.clone(), self.over_at);
         let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
         let mut runner = ScriptRunner::new(&mut self.tester, &mut link, &stop);
         let execution = runner.run(stimuli);
-        let shown = Shown {
+        let shown = ReplayedRun {
             execution,
             times: runner.times,
             wire: wire(&runner.recorder, &runner.log),
             afresh: false,
         };
-        self.trouble = runner.trouble;
+        self.error = runner.error;
         self.failed = runner.failed.or(self.failed.take());
         shown
     }
@@ -451,7 +451,7 @@ impl ShrinkObserver for Watcher<'_> {
 }
 
 /// A list of stimuli as it was run once.
-pub struct Shown {
+pub struct ReplayedRun {
     pub execution: Execution,
     pub(crate) times: Vec<u64>,
     pub(crate) wire: Vec<WireLine>,
@@ -459,7 +459,7 @@ pub struct Shown {
     pub afresh: bool,
 }
 
-impl Shown {
+impl ReplayedRun {
     /// Whether a failure goes away with a system that was started just for it. What cannot be tried
     /// proves nothing.
     pub fn is_gone(&self) -> bool {

@@ -48,12 +48,12 @@ pub fn pipeline(name: &str) -> Result<Pipeline, CampaignError> {
 
 /// One note each: whether it is certain, what kind of bug it is, what was removed, and what is proved.
 pub(crate) fn notes(shrunk: &Shrunk, confidence: Confidence) -> Vec<Note> {
-    let doubt = Note::doubt(confidence);
+    let unconfirmed = Note::unconfirmed(confidence);
     if confidence.is_flaky() && confidence.failed == 0 {
-        return doubt.into_iter().collect();
+        return unconfirmed.into_iter().collect();
     }
     let facts = facts(shrunk).into_iter().map(Note::Text);
-    doubt.into_iter().chain(facts).collect()
+    unconfirmed.into_iter().chain(facts).collect()
 }
 
 fn facts(shrunk: &Shrunk) -> Vec<String> {

@@ -12,11 +12,11 @@ use crate::model::{self, ModelOptions};
 use crate::project::Project;
 
 /// Files below folders in folders in folders are followed, no deeper.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// More files than this are not followed.
-const MOST: usize = 5_000;
+const MAX_FILES: usize = 5_000;
 /// More entries of folders than this are not looked at: folders need not have files, and links may lead round.
-const ENTRIES: usize = 50_000;
+const MAX_ENTRIES: usize = 50_000;
 
 /// What can be seen of a file without reading it.
 type Seen = Option<(SystemTime, u64)>;
@@ -35,7 +35,7 @@ impl Watched {
         let roots: BTreeSet<PathBuf> = roots.into_iter().collect();
         let mut search = Search::default();
         for root in &roots {
-            search.collect(root, DEPTH);
+            search.collect(root, MAX_DEPTH);
         }
         Watched {
             files: search.found,
@@ -82,7 +82,7 @@ struct Search {
 
 impl Search {
     fn collect(&mut self, path: &Path, depth: usize) {
-        if self.found.len() >= MOST || self.entries >= ENTRIES {
+        if self.found.len() >= MAX_FILES || self.entries >= MAX_ENTRIES {
             return;
         }
         if !path.is_dir() {
@@ -93,7 +93,7 @@ impl Search {
             return;
         };
         for entry in entries.filter_map(Result::ok) {
-            if self.entries >= ENTRIES {
+            if self.entries >= MAX_ENTRIES {
                 return;
             }
             self.entries += 1;
@@ -179,9 +179,9 @@ mod tests {
             std::os::unix::fs::symlink(here.path(), link).expect("linked");
         }
         let mut search = Search::default();
-        search.collect(here.path(), DEPTH);
+        search.collect(here.path(), MAX_DEPTH);
         // Without a limit it looks at 20 to the power of 9.
-        assert!(search.entries <= ENTRIES, "{}", search.entries);
+        assert!(search.entries <= MAX_ENTRIES, "{}", search.entries);
         assert_eq!(Watched::new([here.path().to_owned()]).changed(), None);
     }
 

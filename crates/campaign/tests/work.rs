@@ -257,7 +257,7 @@ fn an_observer_hears_that_the_system_is_ready_before_the_tester_thinks() {
 }
 
 #[test]
-fn a_failure_is_told_and_kept_although_the_workers_are_gone() {
+fn a_failure_is_reported_and_kept_although_the_workers_are_gone() {
     let folder = tempfile::tempdir().expect("a folder");
     let setup = dark_lamp(&folder);
     let plan = plan(&setup);

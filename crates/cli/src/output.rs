@@ -176,11 +176,11 @@ pub fn stop(stop: &CommandError, format: Format) {
         };
         data(&format!("{}\n", serde_json::json!(stopped)));
     }
-    tell(stop);
+    report_error(stop);
 }
 
 /// Something that went wrong, for a person.
-pub fn tell(stop: &CommandError) {
+pub fn report_error(stop: &CommandError) {
     say!("{ERROR}error{ERROR:#}: {}", shortened(&stop.message));
     if let Some(hint) = &stop.hint {
         say!("  hint: {}", shortened(hint));
@@ -228,7 +228,7 @@ fn write(text: &str) {
             STDOUT.store(GONE, Ordering::Relaxed);
         } else {
             STDOUT.store(BROKEN, Ordering::Relaxed);
-            tell(&CommandError::usage(format!(
+            report_error(&CommandError::usage(format!(
                 "cannot write to standard output: {error}"
             )));
         }

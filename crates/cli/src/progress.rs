@@ -19,11 +19,11 @@ const TICK: Duration = Duration::from_millis(500);
 const PERIOD: Duration = Duration::from_secs(10);
 
 pub struct Progress {
-    shown: Shown,
+    shown: Display,
     drawn: Cell<Option<Instant>>,
 }
 
-enum Shown {
+enum Display {
     Bar(ProgressBar),
     Lines(Lines),
 }
@@ -37,9 +37,9 @@ impl Progress {
                 Ok(style) => bar.with_style(style),
                 Err(_) => bar,
             };
-            Shown::Bar(bar)
+            Display::Bar(bar)
         } else {
-            Shown::Lines(Lines::start(PERIOD, |line| say!("{line}")))
+            Display::Lines(Lines::start(PERIOD, |line| say!("{line}")))
         };
         Progress {
             shown,
@@ -58,7 +58,7 @@ impl Progress {
     pub fn show(&self, line: String) {
         let line = Untrusted::new(line).to_string();
         match &self.shown {
-            Shown::Bar(bar) => {
+            Display::Bar(bar) => {
                 // Not before there is something to say: a short command shows nothing.
                 if self.drawn.get().is_none() {
                     bar.enable_steady_tick(TICK);
@@ -66,7 +66,7 @@ impl Progress {
                 bar.set_message(line);
                 bar.tick();
             }
-            Shown::Lines(lines) => lines.set(line),
+            Display::Lines(lines) => lines.set(line),
         }
         self.drawn.set(Some(Instant::now()));
     }
@@ -74,15 +74,15 @@ impl Progress {
     /// Takes the line away while `print` writes elsewhere.
     pub fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         match &self.shown {
-            Shown::Bar(bar) => bar.suspend(print),
-            Shown::Lines(_) => print(),
+            Display::Bar(bar) => bar.suspend(print),
+            Display::Lines(_) => print(),
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Shown::Bar(bar) = &self.shown {
+        if let Display::Bar(bar) = &self.shown {
             bar.finish_and_clear();
         }
     }

@@ -68,7 +68,7 @@ pub fn notes(notes: &[Note], id: &str) -> Vec<String> {
 fn note(note: &Note, id: &str) -> String {
     match note {
         Note::Text(text) => text.clone(),
-        Note::Doubt(confidence) => {
+        Note::Unconfirmed(confidence) => {
             let seen = match confidence.failed {
                 0 => "it did not occur again".to_owned(),
                 failed => format!("it occurred again in {failed} of {} runs", confidence.runs),

@@ -65,7 +65,7 @@ pub fn picture(graph: &Graph) -> Picture {
             rows: Vec::new(),
             label: None,
             title: titles.join("\n"),
-            reached: edge.reached,
+            level: edge.level,
             faint: true,
         });
     }
@@ -92,7 +92,7 @@ pub fn picture(graph: &Graph) -> Picture {
             rows: rows.into_iter().map(|card_row| card_row.row).collect(),
             centred: false,
             title: node.name.clone(),
-            reached: node.reached,
+            level: node.level,
         });
     }
     picture
@@ -150,7 +150,7 @@ fn cards(graph: &Graph) -> Vec<Vec<CardRow>> {
             card.push(CardRow {
                 row: Row {
                     text,
-                    class: format!("{}{}", line.class, line.reached.class()),
+                    class: format!("{}{}", line.class, line.level.class()),
                     link: Some(target.location),
                 },
                 edge: Some(number),
@@ -167,7 +167,7 @@ fn cards(graph: &Graph) -> Vec<Vec<CardRow>> {
 }
 
 /// The nodes by their distance from the initial one, in the order in which a breadth-first walk
-/// finds them, which keeps the targets of one card together; last the ones that cannot be reached.
+/// finds them, which keeps the targets of one card together; last the ones that cannot be level.
 fn layers(graph: &Graph) -> Vec<Vec<usize>> {
     let mut targets: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
     for edge in &graph.edges {

@@ -6,9 +6,9 @@ use ioco_sts::{Direction, Gate, LocationId, Sts, SwitchId, show_switch_label};
 
 use crate::Counts;
 
-/// Whether something was reached, where coverage is shown.
+/// Whether something was level, where coverage is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum CoverageLevel {
     /// Coverage is not shown.
     Unknown,
     Never,
@@ -17,22 +17,22 @@ pub enum Reached {
     Fully,
 }
 
-impl Reached {
+impl CoverageLevel {
     /// The class that the style sheet knows it by.
     pub fn class(self) -> &'static str {
         match self {
-            Reached::Unknown => "",
-            Reached::Never => " missed",
-            Reached::Partly => " partly",
-            Reached::Fully => " covered",
+            CoverageLevel::Unknown => "",
+            CoverageLevel::Never => " missed",
+            CoverageLevel::Partly => " partly",
+            CoverageLevel::Fully => " covered",
         }
     }
 
-    fn of(count: Option<u64>) -> Reached {
+    fn of(count: Option<u64>) -> CoverageLevel {
         match count {
-            None => Reached::Unknown,
-            Some(0) => Reached::Never,
-            Some(_) => Reached::Fully,
+            None => CoverageLevel::Unknown,
+            Some(0) => CoverageLevel::Never,
+            Some(_) => CoverageLevel::Fully,
         }
     }
 }
@@ -41,14 +41,14 @@ pub struct Node {
     pub location: LocationId,
     pub name: String,
     pub count: Option<u64>,
-    pub reached: Reached,
+    pub level: CoverageLevel,
 }
 
 /// One switch of an edge.
 pub struct Line {
     pub text: String,
     pub count: Option<u64>,
-    pub reached: Reached,
+    pub level: CoverageLevel,
     /// The class of its gate: who sends it.
     pub class: &'static str,
 }
@@ -67,7 +67,7 @@ pub struct Edge {
     pub source: usize,
     pub target: usize,
     pub lines: Vec<Line>,
-    pub reached: Reached,
+    pub level: CoverageLevel,
 }
 
 pub struct Graph {
@@ -93,7 +93,7 @@ impl Graph {
                 location: id,
                 name: location.name.clone(),
                 count,
-                reached: Reached::of(count),
+                level: CoverageLevel::of(count),
             });
         }
         let mut lines_of: BTreeMap<(usize, usize), Vec<Line>> = BTreeMap::new();
@@ -108,7 +108,7 @@ impl Graph {
             lines_of.entry((*source, *target)).or_default().push(Line {
                 text: show_switch_label(sts, id),
                 count,
-                reached: Reached::of(count),
+                level: CoverageLevel::of(count),
                 class: gate_class(sts, switch.gate),
             });
         }
@@ -117,7 +117,7 @@ impl Graph {
             .map(|((source, target), lines)| Edge {
                 source,
                 target,
-                reached: together(&lines),
+                level: together(&lines),
                 lines,
             })
             .collect();
@@ -139,12 +139,16 @@ fn gate_class(sts: &Sts, gate: Gate) -> &'static str {
     }
 }
 
-fn together(lines: &[Line]) -> Reached {
-    let all = |reached| lines.iter().all(|line| line.reached == reached);
-    [Reached::Unknown, Reached::Never, Reached::Fully]
-        .into_iter()
-        .find(|reached| all(*reached))
-        .unwrap_or(Reached::Partly)
+fn together(lines: &[Line]) -> CoverageLevel {
+    let all = |level| lines.iter().all(|line| line.level == level);
+    [
+        CoverageLevel::Unknown,
+        CoverageLevel::Never,
+        CoverageLevel::Fully,
+    ]
+    .into_iter()
+    .find(|level| all(*level))
+    .unwrap_or(CoverageLevel::Partly)
 }
 
 /// ` ×3`, where coverage is shown.

@@ -118,7 +118,7 @@ fn arrow_rows(edge: &Edge) -> Vec<Row> {
         edge.lines.len()
     };
     let rows_of = |line: &Line| -> Vec<Row> {
-        let class = format!("{}{}", line.class, line.reached.class());
+        let class = format!("{}{}", line.class, line.level.class());
         let wrapped = text::wrap(&line.shown(), ARROW_TEXT, 4)
             .into_iter()
             .enumerate();
@@ -164,7 +164,7 @@ fn placed(
             rows,
             centred: true,
             title: node.name.clone(),
-            reached: node.reached,
+            level: node.level,
         });
     }
     picture.start = layout.node(START).map(centre);
@@ -187,7 +187,7 @@ fn placed(
             rows,
             label,
             title: titles.join("\n"),
-            reached: edge.reached,
+            level: edge.level,
             faint: false,
         });
     }

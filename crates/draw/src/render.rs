@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ioco_sts::{LocationId, Sts};
 
 use crate::Style;
-use crate::graph::Reached;
+use crate::graph::CoverageLevel;
 use crate::text::{LINE_HEIGHT, SIZE, escape, width};
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ pub struct Box {
     pub rows: Vec<Row>,
     pub centred: bool,
     pub title: String,
-    pub reached: Reached,
+    pub level: CoverageLevel,
 }
 
 /// The switches between two locations.
@@ -50,7 +50,7 @@ pub struct Arrow {
     pub rows: Vec<Row>,
     pub label: Option<Point>,
     pub title: String,
-    pub reached: Reached,
+    pub level: CoverageLevel,
     /// Behind everything, where there are too many arrows to follow each.
     pub faint: bool,
 }
@@ -62,7 +62,7 @@ impl Arrow {
             rows: Vec::new(),
             label: None,
             title: "initial".to_owned(),
-            reached: Reached::Unknown,
+            level: CoverageLevel::Unknown,
             faint: false,
         }
     }
@@ -213,13 +213,13 @@ pub fn document(sts: &Sts, style: &Style<'_>, pictures: Vec<Picture>) -> String 
 /// What the line styles mean.
 fn legend(body: &mut String, y: f64) {
     let entries = [
-        (Reached::Fully, "taken (×times)"),
-        (Reached::Partly, "some of its switches taken"),
-        (Reached::Never, "never taken"),
+        (CoverageLevel::Fully, "taken (×times)"),
+        (CoverageLevel::Partly, "some of its switches taken"),
+        (CoverageLevel::Never, "never taken"),
     ];
     let mut x = MARGIN;
-    for (reached, text) in entries {
-        let class = reached.class();
+    for (level, text) in entries {
+        let class = level.class();
         let _ = writeln!(
             body,
             "<path class=\"arrow{class}\" d=\"M{x:.1} {0:.1}h36\"/><text x=\"{1:.1}\" y=\"{2:.1}\">\
@@ -273,7 +273,7 @@ fn draw_box(body: &mut String, b: &Box) {
          width=\"{:.1}\" height=\"{:.1}\" rx=\"7\"/>",
         b.location.0,
         escape(&b.title),
-        b.reached.class(),
+        b.level.class(),
         b.x,
         b.y,
         b.width,
@@ -314,7 +314,7 @@ fn draw_arrow(body: &mut String, arrow: &Arrow) {
         return;
     };
     let faint = if arrow.faint { " class=\"faint\"" } else { "" };
-    let class = arrow.reached.class();
+    let class = arrow.level.class();
     let _ = writeln!(
         body,
         "<g{faint}><title>{}</title><path class=\"arrow{class}\" d=\"{}\"/><path class=\"head{class}\" \

@@ -19,7 +19,7 @@
 //! A place that the model does not allow to send r drops out, and so does everything before it, as
 //! soon as it is empty.
 //!
-//! Three things leave a doubt about everything that follows, so that nothing proves a failure any
+//! Three things make uncertain everything that follows, so that nothing proves a failure any
 //! more ([`Uncertainty`]): a possible order in which the system got a stimulus that the model does not
 //! accept there, more stimuli in flight than are followed, and more orders than are followed.
 
@@ -101,7 +101,7 @@ pub(crate) struct InFlight {
     orders: Vec<SetId>,
     /// The oldest stimuli are not followed any more, although they may still be in flight.
     overflowed: bool,
-    doubt: Option<Uncertainty>,
+    uncertainty: Option<Uncertainty>,
 }
 
 /// How an observation fits when stimuli are in flight.
@@ -153,8 +153,8 @@ impl InFlight {
     }
 
     /// Why nothing proves a failure any more, if something is in the way.
-    pub fn doubt(&self) -> Option<Uncertainty> {
-        self.doubt
+    pub fn uncertainty(&self) -> Option<Uncertainty> {
+        self.uncertainty
     }
 
     /// The sets that the model may be in where not everything has arrived.
@@ -253,7 +253,7 @@ impl InFlight {
         let mut sets = Vec::with_capacity(self.orders.len());
         for order in std::mem::take(&mut self.orders) {
             if !semantics.accepts(order, stimulus) {
-                self.doubt = Some(Uncertainty::Unspecified);
+                self.uncertainty = Some(Uncertainty::Unspecified);
             }
             sets.extend(semantics.after(order, &step));
         }
@@ -272,7 +272,7 @@ impl InFlight {
         sets.sort_unstable();
         sets.dedup();
         if sets.len() > MAX_ORDERS {
-            self.doubt = self.doubt.or(Some(Uncertainty::TooManyOrders));
+            self.uncertainty = self.uncertainty.or(Some(Uncertainty::TooManyOrders));
             *sets = union(semantics, sets).into_iter().collect();
         }
     }
@@ -297,7 +297,7 @@ impl InFlight {
         };
         if self.overflowed {
             // It may have been sent in a place that is not followed any more.
-            self.doubt = Some(Uncertainty::TooMany);
+            self.uncertainty = Some(Uncertainty::TooMany);
         }
         let mut unspecified = false;
         let mut places = Vec::with_capacity(self.stimuli.len());
@@ -345,7 +345,7 @@ impl InFlight {
             sent.before = place;
         }
         if unspecified {
-            self.doubt = Some(Uncertainty::Unspecified);
+            self.uncertainty = Some(Uncertainty::Unspecified);
         }
         let after = self.move_to_the_end(certain_after, length);
         let settled = self.stimuli.iter().take_while(|s| s.before.is_empty());

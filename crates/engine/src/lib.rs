@@ -41,7 +41,7 @@ pub use failure::{
 pub use fingerprint::{Fingerprint, NoFingerprint};
 pub use guide::{Advice, Guide, View};
 pub use monitor::{Recorded, monitor};
-pub use nearest::{Edge, Nearest, UNREACHABLE, Way};
+pub use nearest::{Edge, Nearest, ShortestPath, UNREACHABLE};
 pub use port::{Command, Input};
 pub use random::test_seed;
 pub use report::{

@@ -216,10 +216,10 @@ impl Monitor<'_> {
 
     fn deviation(&mut self, kind: DeviationKind, observed: Observed) -> Verdict {
         let shown = observed.show(self.semantics.sts());
-        if let Some(doubt) = self.in_flight.doubt() {
+        if let Some(reason) = self.in_flight.uncertainty() {
             return Verdict::inconclusive(
                 Cause::Crossed,
-                format!("{shown} cannot be judged: {doubt}"),
+                format!("{shown} cannot be judged: {reason}"),
             );
         }
         Verdict::Fail(Deviation {

@@ -25,7 +25,7 @@ pub struct Edge {
 
 /// The way to a goal that one search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct ShortestPath {
     pub cost: u32,
     /// The nodes from which edges are taken, each with the number of its edge.
     pub steps: Vec<(u32, u32)>,
@@ -82,7 +82,11 @@ impl Nearest {
 
     /// A shortest way from a node. `edges` lists the edges of a node, always in the same order; an edge may be listed
     /// twice, once as a goal and once as a way to its target.
-    pub fn way(&mut self, start: u32, edges: impl FnMut(u32, &mut Vec<Edge>)) -> Option<Way> {
+    pub fn way(
+        &mut self,
+        start: u32,
+        edges: impl FnMut(u32, &mut Vec<Edge>),
+    ) -> Option<ShortestPath> {
         let (cost, mut at, edge) = self.search(start, edges)?;
         let mut steps = vec![(at, edge)];
         while at != start {
@@ -91,7 +95,7 @@ impl Nearest {
             steps.push((at, visit.edge));
         }
         steps.reverse();
-        Some(Way { cost, steps })
+        Some(ShortestPath { cost, steps })
     }
 
     /// Makes the bound of a node exact, and returns it.

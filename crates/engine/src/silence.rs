@@ -119,7 +119,12 @@ impl Silences {
         if looked || !may_show {
             return Listening::No;
         }
-        Listening::Look((self.latency * LOOK).clamp(shortest.min(timeout), timeout))
+        Listening::Look(self.look(shortest, timeout))
+    }
+
+    /// How long a look takes that shows a response as soon as the system usually answers.
+    pub fn look(&self, shortest: u64, timeout: u64) -> u64 {
+        (self.latency * LOOK).clamp(shortest.min(timeout), timeout)
     }
 }
 

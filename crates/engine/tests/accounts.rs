@@ -184,7 +184,7 @@ fn shown(event: &Event) -> String {
 }
 
 #[test]
-fn events_tell_what_happened_in_order() {
+fn events_report_what_happened_in_order() {
     let sts = plain(ASK);
     let (mut tester, reports) = suite(&sts, EventLevel::Steps);
     let events = tester.take_events();
@@ -234,7 +234,7 @@ fn events_tell_what_happened_in_order() {
 }
 
 #[test]
-fn events_of_steps_are_told_only_where_they_are_asked_for() {
+fn events_of_steps_are_emitted_only_on_request() {
     let sts = plain(ASK);
     let (mut tester, _) = suite(&sts, EventLevel::Tests);
     let events = tester.take_events();

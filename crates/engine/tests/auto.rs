@@ -354,3 +354,24 @@ impl System for Endless {
         self.runs.then(|| Input::Response(self.tick.clone()))
     }
 }
+
+/// The last step of the test uses up its steps; what comes after it is a failure all the same.
+#[test]
+fn a_test_does_not_end_before_a_response_that_should_not_come() {
+    for (model, steps, sent) in [
+        ("Idle ?go Idle\nOther !answer Other", 1, 1),
+        ("Idle ?go Asked\nAsked !answer Idle", 2, 2),
+    ] {
+        let sts = plain(model);
+        let mut settings = settings(StrategyKind::uniform(), 1, 1_000);
+        settings.wait = WaitPolicy::Worthwhile { share: 0.0 };
+        settings.stop.tests = Some(1);
+        settings.stop.steps_per_test = steps;
+        let answers = |_: &[Action]| vec![Input::Response(response(&sts, "answer")); sent];
+        let mut tester = tester(&sts, settings);
+        campaign(&mut tester, &mut Answers::new(answers));
+        let found = tester.failures().iter().map(|f| f.deviation.kind);
+        let expected = [DeviationKind::UnexpectedResponse];
+        assert_eq!(found.collect::<Vec<_>>(), expected, "{model}");
+    }
+}

@@ -186,7 +186,7 @@ fn a_step_keeps_its_time_when_the_order_turns_out_to_be_another() {
 }
 
 #[test]
-fn the_monitor_tells_the_order_that_explains_a_recording() {
+fn the_monitor_reports_the_order_that_explains_a_recording() {
     let sts = plain("A !x B\nA ?s S\nB ?s T\nT !y T2\nS !z S2");
     let recorded = [
         (0, Recorded::Stimulus(stimulus(&sts, "s"))),

@@ -115,7 +115,7 @@ fn a_test_that_was_carried_out_elsewhere_counts_as_one_of_our_own() {
 }
 
 #[test]
-fn the_steps_of_a_test_that_was_carried_out_elsewhere_are_told_one_by_one() {
+fn the_steps_of_a_test_that_ran_elsewhere_are_reported_one_by_one() {
     let sts = plain(ROOMS);
     let mut settings = settings(StrategyKind::uniform());
     settings.events = EventLevel::Steps;

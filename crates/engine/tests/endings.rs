@@ -351,7 +351,7 @@ fn a_test_of_a_suite_is_not_cut_short_by_its_length_or_by_coverage() {
 }
 
 #[test]
-fn a_script_looks_for_a_response_that_is_not_allowed_unless_told_not_to() {
+fn a_script_looks_for_a_response_that_is_not_allowed_unless_configured_not_to() {
     let sts = plain("Idle ?poke Idle\nNever !tick Never");
     for shortest_wait in [0, 1] {
         let settings = Settings {

@@ -53,7 +53,7 @@ fn kind(sts: &Arc<Sts>, recorded: Vec<Recorded>) -> Option<DeviationKind> {
 }
 
 #[test]
-fn a_response_with_wrong_values_is_told_from_one_that_is_not_expected() {
+fn a_response_with_wrong_values_differs_from_an_unexpected_one() {
     let sts = counts_before_go();
     let go = || Recorded::Stimulus(stimulus(&sts, "go"));
     let done = || Recorded::Response(response(&sts, "done"));

@@ -366,7 +366,7 @@ fn both_sides_of_a_hand_shake_count_as_covered() {
 }
 
 #[test]
-fn events_tell_the_run_as_json_lines() {
+fn events_describe_the_run_as_json_lines() {
     let sts = plain("Idle ?coin Paid\nPaid !coffee Idle");
     let settings = Settings {
         seed: 1,

@@ -170,7 +170,7 @@ fn under_uioco_a_script_does_not_give_what_one_of_the_states_refuses() {
 }
 
 #[test]
-fn trouble_is_an_error_and_stops_the_run() {
+fn an_adapter_error_is_an_error_and_stops_the_run() {
     let sts = plain(COFFEE);
     let mut tester = tester(&sts, Settings::default());
     let mut system = Answers::new(|given| match given.len() {

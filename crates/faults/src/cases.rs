@@ -25,7 +25,7 @@ pub const HANG: Duration = Duration::from_secs(120);
 
 /// A kind of connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum ConnectionKind {
     Process,
     Tcp,
     TcpListen,
@@ -49,34 +49,40 @@ pub enum Way {
     Nats,
 }
 
-impl Way {
-    pub const ALL: [Way; 15] = [
-        Way::Process,
-        Way::Tcp,
-        Way::TcpListen,
-        Way::Text,
-        Way::Http,
-        Way::Events,
-        Way::Messages,
-        Way::Https,
-        Way::Amp,
-        Way::AmpTls,
-        Way::Relay,
-        Way::HttpRelay,
-        Way::File,
-        Way::Server,
-        Way::Nats,
+impl ConnectionKind {
+    pub const ALL: [ConnectionKind; 15] = [
+        ConnectionKind::Process,
+        ConnectionKind::Tcp,
+        ConnectionKind::TcpListen,
+        ConnectionKind::Text,
+        ConnectionKind::Http,
+        ConnectionKind::Events,
+        ConnectionKind::Messages,
+        ConnectionKind::Https,
+        ConnectionKind::Amp,
+        ConnectionKind::AmpTls,
+        ConnectionKind::Relay,
+        ConnectionKind::HttpRelay,
+        ConnectionKind::File,
+        ConnectionKind::Server,
+        ConnectionKind::Nats,
     ];
 
     fn carrier(self) -> Carrier {
         match self {
-            Way::Process | Way::Tcp | Way::TcpListen | Way::Relay => Carrier::Lines,
-            Way::Text => Carrier::Text,
-            Way::Http | Way::HttpRelay => Carrier::Answers,
-            Way::Events | Way::Messages | Way::Amp | Way::File | Way::Server | Way::Nats => {
-                Carrier::Stream
-            }
-            Way::Https | Way::AmpTls => Carrier::Encrypted,
+            ConnectionKind::Process
+            | ConnectionKind::Tcp
+            | ConnectionKind::TcpListen
+            | ConnectionKind::Relay => Carrier::Lines,
+            ConnectionKind::Text => Carrier::Text,
+            ConnectionKind::Http | ConnectionKind::HttpRelay => Carrier::Answers,
+            ConnectionKind::Events
+            | ConnectionKind::Messages
+            | ConnectionKind::Amp
+            | ConnectionKind::File
+            | ConnectionKind::Server
+            | ConnectionKind::Nats => Carrier::Stream,
+            ConnectionKind::Https | ConnectionKind::AmpTls => Carrier::Encrypted,
         }
     }
 
@@ -84,34 +90,38 @@ impl Way {
     fn is_test(self) -> bool {
         !matches!(
             self,
-            Way::Relay | Way::HttpRelay | Way::File | Way::Server | Way::Nats
+            ConnectionKind::Relay
+                | ConnectionKind::HttpRelay
+                | ConnectionKind::File
+                | ConnectionKind::Server
+                | ConnectionKind::Nats
         )
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Way::Process => "process",
-            Way::Tcp => "tcp",
-            Way::TcpListen => "tcp-listen",
-            Way::Text => "text lines",
-            Way::Http => "http",
-            Way::Events => "sse",
-            Way::Messages => "websocket",
-            Way::Https => "https",
-            Way::Amp => "amp",
-            Way::AmpTls => "amp over tls",
-            Way::Relay => "relay",
-            Way::HttpRelay => "relay: http",
-            Way::File => "store: file",
-            Way::Server => "store: server",
-            Way::Nats => "nats",
+            ConnectionKind::Process => "process",
+            ConnectionKind::Tcp => "tcp",
+            ConnectionKind::TcpListen => "tcp-listen",
+            ConnectionKind::Text => "text lines",
+            ConnectionKind::Http => "http",
+            ConnectionKind::Events => "sse",
+            ConnectionKind::Messages => "websocket",
+            ConnectionKind::Https => "https",
+            ConnectionKind::Amp => "amp",
+            ConnectionKind::AmpTls => "amp over tls",
+            ConnectionKind::Relay => "relay",
+            ConnectionKind::HttpRelay => "relay: http",
+            ConnectionKind::File => "store: file",
+            ConnectionKind::Server => "store: server",
+            ConnectionKind::Nats => "nats",
         }
     }
 }
 
 /// How a case ended.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct CaseResult {
     pub outcome: Outcome,
     /// The fault struck.
     pub is_injected: bool,
@@ -125,18 +135,18 @@ pub struct Played {
 }
 
 /// Plays one fault. `peer` is the program `ioco-bad-peer`.
-pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
-    let (tell, told) = channel();
+pub fn play(way: ConnectionKind, fault: Fault, peer: &Path) -> CaseResult {
+    let (sender, receiver) = channel();
     let fault = match way {
-        Way::Https | Way::AmpTls => fault.behind_a_handshake(),
+        ConnectionKind::Https | ConnectionKind::AmpTls => fault.behind_a_handshake(),
         _ => fault,
     };
     let injector = Injector::new(fault);
     // Something else than the bytes of a message was made wrong: a certificate, a file.
     let changed = Arc::new(AtomicBool::new(false));
     let (own, change, peer) = (injector.clone(), Arc::clone(&changed), peer.to_owned());
-    std::thread::spawn(move || tell.send(judged(way, fault, own, &change, &peer)));
-    let (outcome, message) = match told.recv_timeout(HANG) {
+    std::thread::spawn(move || sender.send(judged(way, fault, own, &change, &peer)));
+    let (outcome, message) = match receiver.recv_timeout(HANG) {
         Ok(Ok(ended)) => ended,
         Ok(Err(error)) => panic!("the suite itself failed: {error}"),
         Err(RecvTimeoutError::Timeout) => (Outcome::Hang, String::new()),
@@ -146,19 +156,19 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
     let struck = injector.struck();
     let is_changed = changed.load(Ordering::SeqCst);
     let is_wrong = match way {
-        Way::Https | Way::AmpTls if sort(way, fault) != tls::Sort::Right => {
+        ConnectionKind::Https | ConnectionKind::AmpTls if sort(way, fault) != tls::Sort::Right => {
             outcome != Outcome::Error
         }
         // The peer of a recorder and the files of a store have rules of their own, by which an outcome that is
         // wrong was made a failure.
-        Way::Relay | Way::HttpRelay => outcome != Outcome::Pass,
-        Way::File if !is_changed => outcome != Outcome::Pass,
-        Way::File => !matches!(outcome, Outcome::Pass | Outcome::Error),
+        ConnectionKind::Relay | ConnectionKind::HttpRelay => outcome != Outcome::Pass,
+        ConnectionKind::File if !is_changed => outcome != Outcome::Pass,
+        ConnectionKind::File => !matches!(outcome, Outcome::Pass | Outcome::Error),
         // It is no database and has no streams, whatever it says.
-        Way::Server | Way::Nats => outcome != Outcome::Error,
+        ConnectionKind::Server | ConnectionKind::Nats => outcome != Outcome::Error,
         _ => rules::is_wrong(fault.kind, struck, way.carrier(), outcome),
     };
-    Played {
+    CaseResult {
         outcome,
         is_injected: struck.is_some() || is_changed,
         struck,
@@ -171,21 +181,27 @@ pub fn play(way: Way, fault: Fault, peer: &Path) -> Played {
 
 /// What is wrong with the certificate. The share that the test command plays has adapters with right ones where systems
 /// have wrong ones.
-fn sort(way: Way, fault: Fault) -> tls::Sort {
+fn sort(way: ConnectionKind, fault: Fault) -> tls::Sort {
     tls::Sort::of(match way {
-        Way::AmpTls => fault.seed / 10,
+        ConnectionKind::AmpTls => fault.seed / 10,
         _ => fault.seed,
     })
 }
 
 type Judged = io::Result<(Outcome, String)>;
 
-fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer: &Path) -> Judged {
+fn judged(
+    way: ConnectionKind,
+    fault: Fault,
+    injector: Injector,
+    changed: &AtomicBool,
+    peer: &Path,
+) -> Judged {
     let kind = fault.kind;
     let (sts, patience) = (model::ping(rules::timeout(kind)), rules::patience(kind));
     let other = |error: ioco_adapters::AdapterError| io::Error::other(error.message);
     match way {
-        Way::Process => {
+        ConnectionKind::Process => {
             let (at, seed) = (fault.at.to_string(), fault.seed.to_string());
             let program = peer.to_string_lossy().into_owned();
             let folder = tempfile::tempdir()?;
@@ -195,10 +211,10 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             let mut options = ProcessOptions::new(&program, &arguments);
             options.patience = patience;
             let ended = test(&mut Process::new(Arc::clone(&sts), options), &sts);
-            injector.told(Struck::read(&mark));
+            injector.report(Struck::read(&mark));
             Ok(ended)
         }
-        Way::Tcp => {
+        ConnectionKind::Tcp => {
             let system = listen(move |socket| {
                 let reading = socket.try_clone()?;
                 peers::line(reading, &mut &socket, &injector)
@@ -209,7 +225,7 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             };
             Ok(test(&mut Tcp::new(Arc::clone(&sts), options), &sts))
         }
-        Way::TcpListen => {
+        ConnectionKind::TcpListen => {
             let options = TcpOptions {
                 patience,
                 ..TcpOptions::new("127.0.0.1:0")
@@ -225,7 +241,7 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             });
             Ok(test(&mut tcp, &sts))
         }
-        Way::Text => {
+        ConnectionKind::Text => {
             let system = listen(move |socket| peers::text(&socket, &injector))?;
             let mapping = Mapping {
                 responses: [("pong".to_owned(), "PONG 1".into())].into(),
@@ -237,10 +253,10 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             let lines = TextLines::new(Arc::clone(&sts), &mapping, &sockets, patience);
             Ok(test(&mut lines.map_err(other)?, &sts))
         }
-        Way::Http | Way::Events | Way::Messages => {
+        ConnectionKind::Http | ConnectionKind::Events | ConnectionKind::Messages => {
             let by = match way {
-                Way::Events => By::Event,
-                Way::Messages => By::Message,
+                ConnectionKind::Events => By::Event,
+                ConnectionKind::Messages => By::Message,
                 _ => By::Answer,
             };
             let service = Service::new(by, injector);
@@ -249,7 +265,7 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             let http = Http::new(Arc::clone(&sts), &base, &mapping(by), patience);
             Ok(test(&mut http.map_err(other)?, &sts))
         }
-        Way::Https => {
+        ConnectionKind::Https => {
             let sort = sort(way, fault);
             changed.store(sort != tls::Sort::Right, Ordering::SeqCst);
             let config = tls::server(sort)?;
@@ -266,9 +282,9 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             let http = Http::new(Arc::clone(&sts), &base, &mapping, patience);
             Ok(test(&mut http.map_err(other)?, &sts))
         }
-        Way::Amp | Way::AmpTls => {
+        ConnectionKind::Amp | ConnectionKind::AmpTls => {
             let folder = tempfile::tempdir()?;
-            let is_encrypted = way == Way::AmpTls;
+            let is_encrypted = way == ConnectionKind::AmpTls;
             let mut hub = HubOptions::new("0");
             if is_encrypted {
                 let sort = sort(way, fault);
@@ -288,10 +304,10 @@ fn judged(way: Way, fault: Fault, injector: Injector, changed: &AtomicBool, peer
             };
             Ok(test(&mut Amp::new(Arc::clone(&sts), hub, options), &sts))
         }
-        Way::Relay | Way::HttpRelay => relayed(way, fault, &sts, injector),
-        Way::File => stores::damaged_file(fault, changed),
-        Way::Server => stores::bad_server(injector),
-        Way::Nats => buses::bad_server(injector),
+        ConnectionKind::Relay | ConnectionKind::HttpRelay => relayed(way, fault, &sts, injector),
+        ConnectionKind::File => stores::damaged_file(fault, changed),
+        ConnectionKind::Server => stores::bad_server(injector),
+        ConnectionKind::Nats => buses::bad_server(injector),
     }
 }
 
@@ -337,10 +353,10 @@ fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
     let Some(first) = tester.next_test(connection.now()) else {
         return (Outcome::Pass, String::new());
     };
-    let trouble = drive(&mut tester, first, connection, &|| false, &mut |_| {});
+    let error = drive(&mut tester, first, connection, &|| false, &mut |_| {});
     let verdict = tester.finished_test().execution.verdict;
-    let message = match trouble {
-        Some(trouble) => trouble.message,
+    let message = match error {
+        Some(error) => error.message,
         None => format!("{verdict:?}"),
     };
     (Outcome::from(&verdict), message)
@@ -348,10 +364,10 @@ fn test(connection: &mut dyn Connection, sts: &Arc<Sts>) -> (Outcome, String) {
 
 /// A client whose pings a recorder passes on to a bad system. The client gets what the system sent, byte by byte,
 /// and the recording has what the client got.
-fn relayed(way: Way, fault: Fault, sts: &Arc<Sts>, injector: Injector) -> Judged {
+fn relayed(way: ConnectionKind, fault: Fault, sts: &Arc<Sts>, injector: Injector) -> Judged {
     let other = |error: ioco_adapters::AdapterError| io::Error::other(error.message);
     let (sender, here) = (injector.clone(), "127.0.0.1:0");
-    let is_http = way == Way::HttpRelay;
+    let is_http = way == ConnectionKind::HttpRelay;
     let service = Service::new(By::Answer, injector.clone());
     let system = listen(move |socket| match is_http {
         true => service.serve(&socket),
@@ -385,7 +401,7 @@ fn relayed(way: Way, fault: Fault, sts: &Arc<Sts>, injector: Injector) -> Judged
     });
     let got = asking.join().map_err(|_| io::ErrorKind::Other)??;
     let wrong = match (served, read_traces(&recorded, sts)) {
-        (Err(trouble), _) => Some(trouble.message),
+        (Err(error), _) => Some(error.message),
         (_, Err(why)) => Some(format!("the recording cannot be read: {why:?}")),
         (Ok(_), Ok(traces)) => {
             let steps = traces.iter().flat_map(|trace| trace.iter());

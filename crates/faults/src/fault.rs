@@ -207,7 +207,7 @@ impl Injector {
     }
 
     /// A process told where it struck.
-    pub fn told(&self, struck: Option<Struck>) {
+    pub fn report(&self, struck: Option<Struck>) {
         *locked(&self.struck) = struck;
     }
 

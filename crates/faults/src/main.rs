@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use clap::Parser;
-use ioco_faults::cases::{Way, play};
+use ioco_faults::cases::{ConnectionKind, play};
 use ioco_faults::database::{self, Database, Deaths};
 use ioco_faults::disks::{self, Disk};
 use ioco_faults::fault::Fault;
@@ -25,7 +25,7 @@ const DEATHS: u64 = 25;
 #[derive(Parser)]
 #[cfg_attr(test, derive(Default))]
 #[command(name = "ioco-faults")]
-struct Asked {
+struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     faults: u64,
     #[arg(long, value_name = "N", default_value_t = 500)]
@@ -48,7 +48,7 @@ struct Asked {
     without_database: bool,
 }
 
-impl Asked {
+impl Arguments {
     /// What was asked for and not played: a run that plays nothing loses nothing.
     fn missing(&self, faults: u64, kills: &Kills, deaths: &Deaths) -> Vec<String> {
         let mut missing = Vec::new();
@@ -70,7 +70,7 @@ impl Asked {
         missing
     }
 
-    fn plays(&self, number: u64, way: Way) -> bool {
+    fn plays(&self, number: u64, way: ConnectionKind) -> bool {
         self.case.is_none_or(|case| case == number)
             && self.only.as_deref().is_none_or(|only| only == way.name())
     }
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let programs = Programs { ioco, peer };
-    let asked = Asked::parse();
+    let asked = Arguments::parse();
     if asked.soak > 0 {
         return soak(&programs, asked.soak);
     }
@@ -171,7 +171,7 @@ fn panicked<T>(what: &str) -> T {
 }
 
 /// Plays faults on several threads, most of which wait.
-fn faults(programs: &Programs, asked: &Asked) -> Table {
+fn faults(programs: &Programs, asked: &Arguments) -> Table {
     let table = Mutex::new(Table::default());
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -183,7 +183,7 @@ fn faults(programs: &Programs, asked: &Asked) -> Table {
                     if is_enough || number > 4 * asked.faults {
                         return;
                     }
-                    let way = Way::ALL[number as usize % Way::ALL.len()];
+                    let way = ConnectionKind::ALL[number as usize % ConnectionKind::ALL.len()];
                     if !asked.plays(number, way) {
                         continue;
                     }
@@ -205,7 +205,11 @@ fn faults(programs: &Programs, asked: &Asked) -> Table {
 }
 
 /// Kills ioco, and every fifth time its system instead: counts of those, and how many were judged wrongly.
-fn kills(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (Kills, (u64, u64)) {
+fn kills(
+    programs: &Programs,
+    asked: &Arguments,
+    complaints: &mut Vec<String>,
+) -> (Kills, (u64, u64)) {
     let all = Mutex::new((Kills::default(), (0, 0), Vec::new()));
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -252,7 +256,7 @@ fn kills(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (K
 }
 
 /// How many disks refused, and how many runs on them were judged wrongly.
-fn disks(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (u64, u64) {
+fn disks(programs: &Programs, asked: &Arguments, complaints: &mut Vec<String>) -> (u64, u64) {
     let can_mount = disks::can_mount();
     if !can_mount {
         println!("file systems cannot be made here: only limits on files are played");
@@ -277,7 +281,7 @@ fn disks(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> (u
     counts
 }
 
-fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> Deaths {
+fn deaths(programs: &Programs, asked: &Arguments, complaints: &mut Vec<String>) -> Deaths {
     let mut deaths = Deaths::default();
     let Some(server) = &asked.database else {
         println!("no database was given: none is killed");
@@ -299,7 +303,7 @@ fn deaths(programs: &Programs, asked: &Asked, complaints: &mut Vec<String>) -> D
 }
 
 /// Measures and prints how soon ioco stops; how many cases did not end, or not by being stopped.
-fn stops(programs: &Programs, asked: &Asked) -> Option<u64> {
+fn stops(programs: &Programs, asked: &Arguments) -> Option<u64> {
     println!("{}", stops::HEAD);
     let measured = stops::measure(
         programs,
@@ -340,11 +344,11 @@ mod tests {
 
     #[test]
     fn a_run_that_played_less_than_asked_is_a_failure() {
-        let asked = Asked {
+        let asked = Arguments {
             faults: 10,
             kills: 50,
             without_database: true,
-            ..Asked::default()
+            ..Arguments::default()
         };
         let reported = Kills {
             reported: 1,
@@ -354,7 +358,7 @@ mod tests {
         assert!(asked.missing(10, &reported, &deaths).is_empty());
         assert_eq!(asked.missing(9, &reported, &deaths).len(), 1);
         assert_eq!(asked.missing(10, &none, &deaths).len(), 1);
-        let with = Asked {
+        let with = Arguments {
             without_database: false,
             ..asked
         };
@@ -364,7 +368,7 @@ mod tests {
             pid: "pid".into(),
             start: String::new(),
         };
-        let with = Asked {
+        let with = Arguments {
             database: Some(database),
             ..with
         };

@@ -175,12 +175,12 @@ impl Service {
                         By::Answer => self.injector.send(Role::Response, ANSWER, &mut &*socket)?,
                         By::Event => {
                             write(socket, ANSWER)?;
-                            self.tell(b"event: pong\ndata: {}\n\n")?;
+                            self.send(b"event: pong\ndata: {}\n\n")?;
                         }
                         By::Message => {
                             write(socket, ANSWER)?;
                             // A text frame.
-                            self.tell(b"\x81\x0f{\"pong\":\"pong\"}")?;
+                            self.send(b"\x81\x0f{\"pong\":\"pong\"}")?;
                         }
                     }
                 }
@@ -198,7 +198,7 @@ impl Service {
         Ok(())
     }
 
-    fn tell(&self, message: &[u8]) -> io::Result<()> {
+    fn send(&self, message: &[u8]) -> io::Result<()> {
         let stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         match stream.as_ref() {
             Some(mut socket) => {

@@ -520,7 +520,7 @@ pub fn measure(
     programs: &Programs,
     database: Option<&Database>,
     only: Option<&str>,
-    tell: &mut dyn FnMut(&Row),
+    emit: &mut dyn FnMut(&Row),
 ) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     let asked = |case: &Case| only.is_none_or(|only| case.name.contains(only));
@@ -560,7 +560,7 @@ pub fn measure(
             time,
             control: before.max(control(programs)?),
         };
-        tell(&row);
+        emit(&row);
         rows.push(row);
     }
     Ok(rows)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cases::{Played, Way};
+use crate::cases::{CaseResult, ConnectionKind};
 use crate::rules::Outcome;
 
 #[derive(Clone, Debug, Default)]
@@ -30,14 +30,14 @@ impl Row {
 
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    rows: BTreeMap<Way, Row>,
+    rows: BTreeMap<ConnectionKind, Row>,
     /// What was wrong, in words; the first few.
     pub complaints: Vec<String>,
 }
 
 impl Table {
     /// Counts a case; what was wrong with it, in words.
-    pub fn add(&mut self, way: Way, what: &str, played: &Played) -> Option<String> {
+    pub fn add(&mut self, way: ConnectionKind, what: &str, played: &CaseResult) -> Option<String> {
         let row = self.rows.entry(way).or_default();
         row.faults += u64::from(played.is_injected);
         *row.counts.entry(played.outcome).or_default() += 1;
@@ -104,12 +104,12 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::{FLOODS, Table};
-    use crate::cases::{Played, Way};
+    use crate::cases::{CaseResult, ConnectionKind};
     use crate::rules::Outcome;
 
     #[test]
     fn a_connection_that_loses_every_response_of_a_flood_is_found_out() {
-        let played = |outcome| Played {
+        let played = |outcome| CaseResult {
             outcome,
             is_injected: true,
             struck: None,
@@ -119,10 +119,10 @@ mod tests {
         };
         let mut table = Table::default();
         for _ in 0..FLOODS {
-            table.add(Way::Events, "", &played(Outcome::Pass));
+            table.add(ConnectionKind::Events, "", &played(Outcome::Pass));
         }
         assert_eq!(table.wrong(), 1, "{}", table.show());
-        table.add(Way::Events, "", &played(Outcome::Fail));
+        table.add(ConnectionKind::Events, "", &played(Outcome::Fail));
         assert_eq!(table.wrong(), 0, "{}", table.show());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ioco_adapters::{HttpMapping, HttpRelay, LineRelay, Relay};
-use ioco_faults::cases::{Way, play};
+use ioco_faults::cases::{ConnectionKind, play};
 use ioco_faults::disks::{self, Disk};
 use ioco_faults::fault::{Fault, Kind};
 use ioco_faults::program::{self, Kills, Programs};
@@ -20,7 +20,7 @@ fn peer() -> &'static Path {
 
 #[test]
 fn every_fault_on_every_connection_is_judged_rightly() {
-    let cases: Vec<(Way, Fault)> = Way::ALL
+    let cases: Vec<(ConnectionKind, Fault)> = ConnectionKind::ALL
         .into_iter()
         .flat_map(|way| Kind::ALL.into_iter().map(move |kind| (way, kind)))
         .flat_map(|(way, kind)| {
@@ -114,7 +114,7 @@ fn a_disk_that_refuses_hides_no_deviation_and_lets_no_run_pass_unkept() {
 }
 
 #[test]
-fn a_recorder_that_is_stopped_while_it_calls_the_system_reports_no_trouble() {
+fn a_recorder_that_is_stopped_while_it_calls_the_system_reports_no_error() {
     // A port where nobody listens, and a client that waits.
     let nobody = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -139,6 +139,6 @@ fn a_recorder_that_is_stopped_while_it_calls_the_system_reports_no_trouble() {
         // Not before the client is there.
         let stop = || asked.fetch_add(1, Ordering::SeqCst) > 0;
         let served = relay.run(Some(1), &stop, &mut |_| Ok(()));
-        assert_eq!(served.map_err(|trouble| trouble.message), Ok(0));
+        assert_eq!(served.map_err(|error| error.message), Ok(0));
     }
 }

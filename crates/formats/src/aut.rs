@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_text_is_told_with_its_line() {
+    fn errors_name_the_line() {
         check_error("", 1, "empty");
         check_error("des (0, 1)\n", 1, "des (first");
         check_error("des (2, 0, 2)\n", 1, "only 2 states");

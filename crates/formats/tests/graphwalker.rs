@@ -172,7 +172,7 @@ fn what_is_not_read_is_named_with_its_place() {
 }
 
 #[test]
-fn a_changed_edge_and_its_data_are_told_apart() {
+fn a_changed_edge_is_distinguished_from_its_data() {
     let text = write(&read_text(SHOP)).unwrap();
     let changed = text.replacen("n < 3", "n < 4", 1);
     assert_ne!(changed, text);

@@ -18,7 +18,7 @@ use std::time::Instant;
 use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_generate::data::{Data, DataLimits, plan};
 use ioco_generate::{Confirm, Extent, Share, Walk};
-use ioco_solve::record::{Asked, Recorded, questions_of};
+use ioco_solve::record::{QuestionKind, Recorded, questions_of};
 use ioco_solve::{
     Deadline, Embedded, GuardSolver, Outcome, Part, Pipeline, Solver as _, boundary_values,
     choose_values,
@@ -251,12 +251,12 @@ fn generated() -> Source {
         let kind = Kind::ALL[(seed % Kind::ALL.len() as u64) as usize];
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let question = questions::generate::question(kind, &mut rng);
-        for asked in [Asked::Plain, Asked::Guard] {
-            if asked == Asked::Guard && !question.unknowns.iter().all(|(_, void)| *void) {
+        for asked in [QuestionKind::Plain, QuestionKind::Guard] {
+            if asked == QuestionKind::Guard && !question.unknowns.iter().all(|(_, void)| *void) {
                 continue;
             }
             let conditions = match asked {
-                Asked::Guard => vec![question.guard()],
+                QuestionKind::Guard => vec![question.guard()],
                 _ => question.conditions.clone(),
             };
             recorded.push(Recorded {
@@ -277,7 +277,7 @@ fn generated() -> Source {
 fn blocks() -> Source {
     let recorded = (0..BLOCKS).flat_map(|seed| {
         let (unknowns, conditions) = questions::blocks::block(seed);
-        [Asked::Plain, Asked::Random].map(|asked| Recorded {
+        [QuestionKind::Plain, QuestionKind::Random].map(|asked| Recorded {
             asked,
             unknowns: unknowns.iter().map(|ty| (ty.clone(), false)).collect(),
             conditions: conditions.clone(),
@@ -296,7 +296,7 @@ fn ask(source: &Source, question: &Recorded, pipeline: Pipeline, counts: &mut Co
         Outcome::Unknown(_) => Said::Unknown,
     };
     let start = Instant::now();
-    let answer = if question.asked == Asked::Guard {
+    let answer = if question.asked == QuestionKind::Guard {
         let guard = question
             .conditions
             .iter()
@@ -325,7 +325,7 @@ fn ask(source: &Source, question: &Recorded, pipeline: Pipeline, counts: &mut Co
         for condition in &question.conditions {
             embedded.assert(condition);
         }
-        if question.asked == Asked::Plain {
+        if question.asked == QuestionKind::Plain {
             said(embedded.check(&deadline))
         } else {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -357,7 +357,7 @@ fn table(name: &str, sources: &[&Source]) {
         let mut counts = Counts::default();
         for source in sources {
             for (question, _) in &source.questions {
-                if guards_only.is_none_or(|g| g == (question.asked == Asked::Guard)) {
+                if guards_only.is_none_or(|g| g == (question.asked == QuestionKind::Guard)) {
                     ask(source, question, pipeline, &mut counts);
                 }
             }

@@ -8,7 +8,7 @@ use rand::Rng;
 
 use crate::confirm::Confirm;
 use crate::plan::{
-    Follower, Limits, MatchingPath, Pattern, PatternState, Progress, Search, Searched,
+    Follower, Limits, MatchingPath, Pattern, PatternState, Progress, Search, SearchSummary,
 };
 use crate::plan::{initial_state, other_values};
 
@@ -38,7 +38,7 @@ pub struct Answers {
     /// Shortest first; the same switches with other values only after all others.
     pub tests: Vec<MatchingPath>,
     pub end: End,
-    pub searched: Searched,
+    pub searched: SearchSummary,
     /// Ways that the second walk did not confirm; they are left out.
     pub unconfirmed: u64,
 }
@@ -101,7 +101,7 @@ pub fn answer(
         searched.solver_calls += drawn.solver_calls;
         if found.len() < number && reduced {
             let last = look(limits.clone(), &mut found, rng, stop);
-            searched = Searched {
+            searched = SearchSummary {
                 paths: searched.paths + last.paths,
                 solver_calls: searched.solver_calls + last.solver_calls,
                 ..last

@@ -19,7 +19,7 @@ const MAX_STATES: usize = 4096;
 /// The bounds as powers of ten, because the numbers themselves soon fit no integer. Infinite where
 /// there is no bound, or none that is easily found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub struct TraceBounds {
     /// Traces of the whole length, Theorem 1: |T|^n, every switch a loop at one location, values
     /// left out.
     pub traces: f64,
@@ -31,10 +31,10 @@ pub struct Bounds {
 }
 
 /// The bounds for `length` observable steps, as decimal logarithms.
-pub fn bounds(sts: &Sts, length: u32) -> Bounds {
+pub fn bounds(sts: &Sts, length: u32) -> TraceBounds {
     if length == 0 {
         // One trace, the empty one, however large the data.
-        return Bounds {
+        return TraceBounds {
             traces: 0.0,
             traces_with_values: 0.0,
             paths: 0.0,
@@ -60,7 +60,7 @@ pub fn bounds(sts: &Sts, length: u32) -> Bounds {
         .collect();
     let most = sizes.iter().copied().fold(1.0, f64::max);
     let degree = degree(sts);
-    Bounds {
+    TraceBounds {
         traces: steps * (sizes.len().max(1) as f64).log10(),
         traces_with_values: steps * sizes.iter().sum::<f64>().max(1.0).log10(),
         paths: steps * degree.log10(),

@@ -241,7 +241,7 @@ pub(crate) trait Policy {
 }
 
 /// How far a search goes.
-pub(crate) struct Bounds {
+pub(crate) struct SearchBounds {
     /// Paths that are begun at most.
     pub paths: usize,
     /// Moves that may stay undecided: each costs the whole effort, and what lies behind it is not searched.
@@ -263,7 +263,7 @@ pub(crate) enum SearchEnd {
 /// Searches from the paths in the tree on.
 pub(crate) fn search(
     tree: &mut Tree<'_>,
-    bounds: &Bounds,
+    bounds: &SearchBounds,
     policy: &mut dyn Policy,
     rng: &mut dyn Rng,
 ) -> SearchEnd {

@@ -550,7 +550,7 @@ process('m') {
 
 /// An interrupt is seen at once.
 #[test]
-fn a_search_that_is_told_to_stop_leaves_its_goals_unknown() {
+fn an_interrupted_search_leaves_its_goals_unknown() {
     struct Impatient;
     impl CoverObserver for Impatient {
         fn decided(&mut self, _: Goal, _: &GoalVerdict, _: Option<&Instance>, _: u64) {}

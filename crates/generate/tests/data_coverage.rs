@@ -10,7 +10,7 @@ use std::sync::Arc;
 use common::models::{Model, model};
 use explicit::{initial, taken_with};
 use ioco_generate::data::{
-    Data, DataLimits, DataPlan, Proof, ValueVerdict, Wanted, plan, test_covers,
+    Data, DataLimits, DataPlan, Proof, ValueVerdict, WantedValues, plan, test_covers,
 };
 use ioco_generate::{Confirm, Extent, Walk, moves_from};
 use ioco_solve::{Embedded, GuardSolver};
@@ -90,11 +90,11 @@ fn check(
             );
         }
         match &goal.wanted {
-            Wanted::Least(position) | Wanted::Greatest(position) => {
+            WantedValues::Least(position) | WantedValues::Greatest(position) => {
                 let values = taken.map(|(_, _, values)| &values[*position as usize]);
                 let values = values.filter(|value| !value.is_void());
                 let best = match goal.wanted {
-                    Wanted::Least(_) => values.min(),
+                    WantedValues::Least(_) => values.min(),
                     _ => values.max(),
                 };
                 match verdict {
@@ -108,7 +108,7 @@ fn check(
                     _ => {}
                 }
             }
-            Wanted::Values(all) => {
+            WantedValues::Values(all) => {
                 let reached = taken.clone().any(|(_, state, values)| {
                     let env = Env {
                         variables: &state.valuation,

@@ -405,7 +405,7 @@ fn reading_a_model_ends_when_somebody_asks_to_stop() {
 }
 
 #[test]
-fn what_is_no_machine_is_told() {
+fn a_model_that_is_no_machine_is_refused_with_its_reason() {
     let check = |edges: &str, part: &str| {
         let error: NotAMachine =
             ModelMachine::new(&read_model(edges), 100, &Interrupt::default()).unwrap_err();
@@ -438,7 +438,7 @@ fn what_is_no_machine_is_told() {
 }
 
 #[test]
-fn telling_states_apart_ends_when_somebody_asks_to_stop() {
+fn distinguishing_states_can_be_interrupted() {
     let row = |state: usize| {
         let answer = |input: usize| {
             Some(Response {
@@ -468,7 +468,7 @@ fn telling_states_apart_ends_when_somebody_asks_to_stop() {
 }
 
 #[test]
-fn states_that_nothing_tells_apart_are_told() {
+fn states_that_nothing_distinguishes_are_reported() {
     // Only the first state accepts the second input.
     let sts = read_model(
         "digraph { a -> b [label=\"i/x\"]; b -> a [label=\"i/x\"]; a -> a [label=\"j/x\"] }",
@@ -497,7 +497,7 @@ fn ring(states: usize) -> Machine {
 }
 
 #[test]
-fn more_states_than_can_be_told_apart_are_refused() {
+fn too_many_states_to_distinguish_are_refused() {
     let refused = |machine: &Machine| match suite(machine, Method::W, 0, LIMIT) {
         Err(MachineError::TooManyStates(limit)) => Some(limit),
         _ => None,

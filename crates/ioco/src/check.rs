@@ -331,7 +331,7 @@ impl<S: System> Run<'_, S> {
         // Passing once says nothing about one that was never certain.
         let attempts = if file.is_flaky() { CONFIRMING_RUNS } else { 1 };
         for _ in 0..attempts {
-            let (execution, trouble) = self.replay(stimuli);
+            let (execution, error) = self.replay(stimuli);
             if matches!(execution.verdict, Verdict::Pass | Verdict::Inconclusive(_)) {
                 continue;
             }
@@ -345,8 +345,8 @@ impl<S: System> Run<'_, S> {
                 replay: Some(format!("{} runs first", path.display())),
             };
             let mut notes = vec!["known from an earlier run, and still failing".to_owned()];
-            notes.extend(doubt(confidence));
-            notes.extend(trouble.and_then(|trouble| trouble.hint));
+            notes.extend(unconfirmed(confidence));
+            notes.extend(error.and_then(|error| error.hint));
             return self.failed(&execution, &context, notes, Some(path));
         }
         Ok(())
@@ -356,7 +356,7 @@ impl<S: System> Run<'_, S> {
         let mut undecided: Option<TestReport> = None;
         while let Some(first) = self.tester.next_test(self.connection.now()) {
             let connection = &mut self.connection;
-            let trouble = drive(&mut self.tester, first, connection, &|| false, &mut |_| {});
+            let error = drive(&mut self.tester, first, connection, &|| false, &mut |_| {});
             let report = self.tester.finished_test();
             match &report.execution.verdict {
                 Verdict::Pass => {}
@@ -364,7 +364,7 @@ impl<S: System> Run<'_, S> {
                     undecided.get_or_insert(report);
                 }
                 Verdict::Fail(_) | Verdict::Ended(_) | Verdict::Error(_) => {
-                    return self.found(&report, trouble);
+                    return self.found(&report, error);
                 }
             }
         }
@@ -380,12 +380,9 @@ impl<S: System> Run<'_, S> {
     }
 
     /// A test failed that nobody knew of.
-    fn found(&mut self, report: &TestReport, trouble: Option<AdapterError>) -> Result<(), Error> {
+    fn found(&mut self, report: &TestReport, error: Option<AdapterError>) -> Result<(), Error> {
         let mut context = self.context(report);
-        let mut notes: Vec<String> = trouble
-            .and_then(|trouble| trouble.hint)
-            .into_iter()
-            .collect();
+        let mut notes: Vec<String> = error.and_then(|error| error.hint).into_iter().collect();
         if matches!(report.execution.verdict, Verdict::Error(_)) {
             return self.failed(&report.execution, &context, notes, None);
         }
@@ -412,7 +409,7 @@ impl<S: System> Run<'_, S> {
             });
         }
         context.confirmed = Some(counts(confidence));
-        notes.extend(doubt(confidence));
+        notes.extend(unconfirmed(confidence));
         let kept = self.keep(report, shrunk.as_ref(), confidence, &mut notes);
         context.replay = kept
             .as_ref()
@@ -434,7 +431,7 @@ impl<S: System> Run<'_, S> {
     fn replay(&mut self, stimuli: &[Action]) -> (Execution, Option<AdapterError>) {
         let mut runner = ScriptRunner::new(&mut self.tester, &mut self.connection, &|| false);
         let execution = runner.run(stimuli);
-        (execution, runner.trouble)
+        (execution, runner.error)
     }
 
     /// In how many of how many runs the failure is seen again.
@@ -561,7 +558,7 @@ fn counts(confidence: Confidence) -> (u64, u64) {
 }
 
 /// Why a failure is not certain, if it was not seen in every run that should confirm it.
-fn doubt(confidence: Confidence) -> Option<String> {
+fn unconfirmed(confidence: Confidence) -> Option<String> {
     confidence.is_flaky().then(|| {
         "the system does not always respond in the same way, or its reset does not reset everything"
             .to_owned()

@@ -334,7 +334,7 @@ impl<S: System> InProcess for Bound<S> {
 
 /// Runs a part of the system. A panic ends the system, as the crash of a process would.
 fn guarded<T>(out: &mut Outbox, part: impl FnOnce() -> T) -> Option<T> {
-    // The system is reset before it is used again, as after any trouble.
+    // The system is reset before it is used again, as after any error.
     match catch_unwind(AssertUnwindSafe(part)) {
         Ok(value) => Some(value),
         Err(panic) => {

@@ -18,7 +18,7 @@ use crate::positions;
 pub const RUN: &str = "ioco.run";
 
 /// At most so many failures have a lens of their own.
-const MOST: usize = 3;
+const MAX_LENSES: usize = 3;
 
 /// The edit of every "did you mean" that the range touches.
 pub fn actions(documents: &Documents, p: &CodeActionParams) -> Result<Vec<CodeAction>, String> {
@@ -144,10 +144,10 @@ pub fn lenses(documents: &Documents, p: &CodeLensParams) -> Result<Vec<CodeLens>
     if let Ok(project) = Project::find(Some(&folder), None) {
         let files = Results::at(project.results()).failure_files();
         let ids = files.iter().filter_map(|file| file.file_stem()?.to_str());
-        for id in ids.take(MOST) {
+        for id in ids.take(MAX_LENSES) {
             found.push(lens(format!("replay {id}"), format!("ioco replay {id}")));
         }
-        if files.len() > MOST {
+        if files.len() > MAX_LENSES {
             let all = format!("all {} failures", files.len());
             found.push(lens(all, "ioco failures".to_owned()));
         }

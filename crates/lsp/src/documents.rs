@@ -20,7 +20,7 @@ pub struct Documents {
     /// The open texts by path.
     open: BTreeMap<String, String>,
     /// The files whose diagnostics the editor shows.
-    troubled: BTreeSet<String>,
+    with_errors: BTreeSet<String>,
 }
 
 /// The files of one model: what is being typed comes before what is on disk.
@@ -162,10 +162,10 @@ impl Documents {
                 }
             }
         }
-        for file in std::mem::take(&mut self.troubled) {
+        for file in std::mem::take(&mut self.with_errors) {
             wrong.entry(file).or_default();
         }
-        self.troubled = wrong
+        self.with_errors = wrong
             .iter()
             .filter(|(_, diagnostics)| !diagnostics.is_empty())
             .map(|(file, _)| file.clone())

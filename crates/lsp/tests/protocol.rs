@@ -47,7 +47,7 @@ impl Editor {
         };
         let answer = editor.ask("initialize", json!({ "capabilities": {} }));
         assert_eq!(answer["result"]["capabilities"]["hoverProvider"], true);
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         editor
     }
 
@@ -60,10 +60,10 @@ impl Editor {
         let document = json!({
             "uri": self.uri(file), "languageId": "aml", "version": 1, "text": text,
         });
-        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
-    fn tell(&mut self, method: &str, params: Json) {
+    fn notify(&mut self, method: &str, params: Json) {
         let method = method.to_owned();
         let message = Message::Notification(Notification { method, params });
         self.connection.sender.send(message).unwrap();
@@ -83,9 +83,9 @@ impl Editor {
                 Message::Response(answer) if answer.id == id => {
                     return serde_json::to_value(answer).unwrap();
                 }
-                Message::Notification(told) => {
-                    assert_eq!(told.method, "textDocument/publishDiagnostics");
-                    self.diagnostics.push(told.params);
+                Message::Notification(received) => {
+                    assert_eq!(received.method, "textDocument/publishDiagnostics");
+                    self.diagnostics.push(received.params);
                 }
                 other => panic!("{other:?}"),
             }
@@ -109,7 +109,7 @@ impl Editor {
 
     fn finish(mut self) {
         self.ask("shutdown", Json::Null);
-        self.tell("exit", Json::Null);
+        self.notify("exit", Json::Null);
         self.server.take().unwrap().join().unwrap().unwrap();
     }
 }
@@ -121,7 +121,7 @@ fn lines(locations: &Json) -> Vec<u64> {
 }
 
 #[test]
-fn a_mistake_inside_a_constraint_is_told_as_it_is_typed_and_taken_back_when_mended() {
+fn an_error_inside_a_constraint_is_reported_while_typing_and_withdrawn_when_fixed() {
     let mut editor = Editor::start();
     let wrong = DOOR.replace("code == secret", "code == secrt");
     editor.open("door.aml", &wrong);
@@ -130,7 +130,7 @@ fn a_mistake_inside_a_constraint_is_told_as_it_is_typed_and_taken_back_when_mend
         "textDocument": { "uri": uri, "version": 2 },
         "contentChanges": [{ "text": DOOR }],
     });
-    editor.tell("textDocument/didChange", text);
+    editor.notify("textDocument/didChange", text);
     editor.ask(
         "textDocument/documentSymbol",
         json!({ "textDocument": { "uri": uri } }),
@@ -257,7 +257,7 @@ fn record(editor: &Editor, hash: &str, line: u32, count: u64) {
 }
 
 #[test]
-fn hovering_tells_how_often_the_last_run_took_a_switch() {
+fn hovering_shows_how_often_the_last_run_took_a_switch() {
     let mut editor = Editor::start();
     editor.open("door.aml", DOOR);
     let hash = ioco_campaign::model::hash(&[SourceFile {
@@ -426,8 +426,12 @@ fn an_editor_reads_no_files_that_never_end_or_lie_elsewhere() {
         "textDocument/documentSymbol",
         json!({ "textDocument": { "uri": editor.uri("door.aml") } }),
     );
-    let told = Json::Array(editor.diagnostics.clone()).to_string();
-    assert_eq!(told.matches("it is outside of").count(), 2, "{told}");
+    let received = Json::Array(editor.diagnostics.clone()).to_string();
+    assert_eq!(
+        received.matches("it is outside of").count(),
+        2,
+        "{received}"
+    );
     editor.finish();
 }
 
@@ -526,7 +530,7 @@ fn a_word_of_the_language_shows_its_manual() {
 }
 
 #[test]
-fn lenses_run_replay_and_tell_the_coverage() {
+fn lenses_run_replay_and_show_the_coverage() {
     let mut editor = Editor::start();
     let folder = editor.folder.path().to_owned();
     std::fs::write(folder.join("ioco.toml"), "model = \"door.aml\"\n").unwrap();

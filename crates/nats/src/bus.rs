@@ -122,14 +122,14 @@ async fn answered<T, E: std::fmt::Display>(
 ) -> Result<T, CampaignError> {
     let answered = pin!(tokio::time::timeout(patience, answer));
     match select(answered, pin!(over(until, last))).await {
-        Either::Left((Ok(answer), _)) => answer.map_err(|error| trouble(doing, error)),
-        Either::Left((Err(_), _)) => Err(trouble(doing, "the server did not answer in time")),
-        Either::Right(_) => Err(trouble(doing, "the server did not answer before the end")),
+        Either::Left((Ok(answer), _)) => answer.map_err(|error| bus_error(doing, error)),
+        Either::Left((Err(_), _)) => Err(bus_error(doing, "the server did not answer in time")),
+        Either::Right(_) => Err(bus_error(doing, "the server did not answer before the end")),
     }
 }
 
 /// What the server or the way to it does not allow.
-pub(crate) fn trouble(doing: &str, error: impl std::fmt::Display) -> CampaignError {
+pub(crate) fn bus_error(doing: &str, error: impl std::fmt::Display) -> CampaignError {
     CampaignError::system(format!("NATS: cannot {doing}: {error}"))
 }
 
@@ -154,7 +154,7 @@ impl Bus {
             .worker_threads(2)
             .enable_all()
             .build()
-            .map_err(|error| trouble("start", error))?;
+            .map_err(|error| bus_error("start", error))?;
         let runtime = Runtime(Some(runtime));
         let opened = runtime.block_on(async {
             let opened = async { Ok::<_, String>(open(access, name, replicas).await) };
@@ -375,7 +375,7 @@ async fn open(access: &Access, name: &str, replicas: usize) -> Result<Opened, Ca
         options = options
             .credentials_file(file)
             .await
-            .map_err(|error| trouble(&format!("read {}", file.display()), error))?;
+            .map_err(|error| bus_error(&format!("read {}", file.display()), error))?;
     }
     let login = access.login()?;
     if access.is_encrypted() {
@@ -398,7 +398,7 @@ async fn open(access: &Access, name: &str, replicas: usize) -> Result<Opened, Ca
     let client = options
         .connect(access.addresses().collect::<Vec<&str>>())
         .await
-        .map_err(|error| trouble("connect", error))?;
+        .map_err(|error| bus_error("connect", error))?;
     let limit = client.server_info().max_payload.min(MAX_BYTES);
     let context = jetstream::new(client);
     let (streams, buckets) = make(&context, replicas).await?;
@@ -422,10 +422,10 @@ async fn make(
     };
     let orders = stream_of(context, stream("ioco-orders", "ioco.orders.*"))
         .await
-        .map_err(|error| trouble("make the stream of orders", error))?;
+        .map_err(|error| bus_error("make the stream of orders", error))?;
     let outcomes = stream_of(context, stream("ioco-outcomes", "ioco.outcomes.*"))
         .await
-        .map_err(|error| trouble("make the stream of outcomes", error))?;
+        .map_err(|error| bus_error("make the stream of outcomes", error))?;
     let bucket = |name: &str, max_age: Duration| kv::Config {
         bucket: name.to_owned(),
         max_age,
@@ -474,11 +474,11 @@ async fn bucket_of(
         Ok(bucket) => bucket,
         Err(_) => {
             let made = context.create_key_value(config).await;
-            made.map_err(|error| trouble("make a bucket", error))?
+            made.map_err(|error| bus_error("make a bucket", error))?
         }
     };
     replicate(context, &bucket.stream, replicas)
         .await
-        .map_err(|error| trouble("replicate a bucket", error))?;
+        .map_err(|error| bus_error("replicate a bucket", error))?;
     Ok(bucket)
 }

@@ -438,7 +438,7 @@ impl Executor for NatsExecutor {
             }
             Ok(Some(Err(error))) => {
                 // The client connects again by itself; outcomes wait at the server. The queue may be gone.
-                self.heard::<()>(Err(crate::bus::trouble("listen for outcomes", error)));
+                self.heard::<()>(Err(crate::bus::bus_error("listen for outcomes", error)));
                 self.outcomes = None;
                 return Ok(None);
             }

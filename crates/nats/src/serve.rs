@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use ioco_campaign::work::{Doing, Order, Outcome, SavedEnd, WORK_VERSION, Worker, WorkerSetup};
 use ioco_campaign::{CampaignError, Interrupt};
 
-use crate::bus::{Bus, PRESENCE, json, trouble};
+use crate::bus::{Bus, PRESENCE, bus_error, json};
 use crate::{Announced, MAX_BYTES, Present, State, live_subject};
 
 /// How long one request for an order waits at the server.
@@ -285,6 +285,6 @@ fn publish(bus: &Bus, campaign: &str, mut outcome: Outcome) -> Result<(), Campai
             .await
             .map_err(|error| error.to_string())
     })
-    .map_err(|error| trouble("hand over an outcome", error.message))
+    .map_err(|error| bus_error("hand over an outcome", error.message))
     .map(|_| ())
 }

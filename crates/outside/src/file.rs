@@ -88,13 +88,13 @@ pub fn read_own(path: &Path, budget: &Budget) -> Result<Vec<u8>, Unreadable> {
 
 /// The folders that files may be read from: the project's, and those that were allowed.
 #[derive(Clone, Debug, Default)]
-pub struct Bounds {
+pub struct AllowedFolders {
     folders: Vec<PathBuf>,
 }
 
-impl Bounds {
+impl AllowedFolders {
     /// Folders that are not there hold nothing.
-    pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Bounds {
+    pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> AllowedFolders {
         let folders = folders.into_iter().filter_map(|folder| {
             let folder = if folder.as_os_str().is_empty() {
                 PathBuf::from(".")
@@ -103,7 +103,7 @@ impl Bounds {
             };
             folder.canonicalize().ok()
         });
-        Bounds {
+        AllowedFolders {
             folders: folders.collect(),
         }
     }
@@ -205,10 +205,10 @@ mod tests {
         std::fs::write(&secret, "x").unwrap();
         let link = inside.path().join("link.aml");
         std::os::unix::fs::symlink(&secret, &link).unwrap();
-        let bounds = Bounds::new([inside.path().to_owned()]);
+        let bounds = AllowedFolders::new([inside.path().to_owned()]);
         assert!(matches!(bounds.check(&link), Err(Unreadable::Outside(_))));
         assert!(matches!(bounds.check(&secret), Err(Unreadable::Outside(_))));
-        let both = Bounds::new([inside.path().to_owned(), outside.path().to_owned()]);
+        let both = AllowedFolders::new([inside.path().to_owned(), outside.path().to_owned()]);
         assert!(both.check(&link).is_ok());
     }
 

@@ -75,7 +75,7 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         }
     }
     for failure in failures {
-        tell(&mut text, failure, paths);
+        write_failure(&mut text, failure, paths);
     }
     if !run.missing.is_empty() {
         let _ = writeln!(
@@ -94,7 +94,7 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
     text
 }
 
-fn tell(text: &mut String, failure: &Failure, paths: &Paths) {
+fn write_failure(text: &mut String, failure: &Failure, paths: &Paths) {
     let summary = &failure.detail.summary;
     let _ = writeln!(text, "\n## {}\n", escaped(&failure.headline()));
     let mut facts = vec![format!("test {}", failure.test)];

@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::jobs::{Job, scripts};
 use crate::models::Models;
 use crate::refusal::Refusal;
-use crate::run::{Races, Run, shrinking};
+use crate::run::{Run, ShrinkingProgress, shrinking};
 use crate::slot::Slot;
 use crate::walk::Walks;
 
@@ -34,7 +34,7 @@ pub struct App {
     /// How to reach the system where a call does not say.
     pub choice: SystemChoice,
     pub models: Models,
-    pub races: Races,
+    pub progress_by_failure: ShrinkingProgress,
     pub slot: Slot,
     pub walks: Walks,
     runs: Mutex<BTreeMap<String, Arc<Run>>>,
@@ -105,7 +105,7 @@ impl App {
             port,
             choice,
             models: Models::new(project.clone()),
-            races: Races::default(),
+            progress_by_failure: ShrinkingProgress::default(),
             slot: Slot::default(),
             walks: Walks::default(),
             runs: Mutex::default(),
@@ -256,7 +256,7 @@ impl App {
     fn go(&self, plan: Plan, control: Control) -> Result<RunSummary, Refusal> {
         self.walks.end();
         let in_use = self.slot.take("a run is under way")?;
-        let run = Run::start(plan, control, Arc::clone(&self.races), in_use)?;
+        let run = Run::start(plan, control, Arc::clone(&self.progress_by_failure), in_use)?;
         let summary = run.summary();
         self.runs().insert(summary.run.clone(), run);
         Ok(summary)

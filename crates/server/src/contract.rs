@@ -7,9 +7,10 @@ use ioco_report::Document;
 use ioco_view::{
     Change, ConnectionView, CoverageView, DefaultsView, DiagnosticView, Exploration, FailureDetail,
     FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine,
-    ModelName, ModelView, Parameter, ParameterView, ProjectView, RacePoint, RunDetail, RunState,
-    RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind, StepView, SwitchView,
-    TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView, WalkedStep, Why, WireView,
+    ModelName, ModelView, Parameter, ParameterView, ProgressPoint, ProjectView, RunDetail,
+    RunState, RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind, StepView,
+    SwitchView, TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView, WalkedStep, Why,
+    WireView,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -361,7 +362,7 @@ fn typescript() -> String {
         Parameter,
         ParameterView,
         ProjectView,
-        RacePoint,
+        ProgressPoint,
         RecentStep,
         Refused,
         ReplayRequest,

@@ -100,13 +100,16 @@ impl App {
 
     fn facts(&self, path: &Path, file: &FailureFile, known: Option<Facts>) -> Facts {
         let written = fs::metadata(path).and_then(|data| data.modified()).ok();
-        let races = self.races.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = self
+            .progress_by_failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let known = known.unwrap_or_default();
         Facts {
             // A failure of a run that was forgotten has its file.
             first_seen: known.first_seen.or_else(|| written.map(clock::iso)),
             connection: origin(file).map_or_else(|_| String::new(), |o| o.system.show()),
-            race: races.get(&*file.id).cloned().unwrap_or_default(),
+            shrinking_progress: progress.get(&*file.id).cloned().unwrap_or_default(),
             ..known
         }
     }

@@ -18,7 +18,7 @@ use crate::app::{App, no_run};
 use crate::refusal::Refusal;
 
 /// Runs that the history lists, the newest.
-const MOST: usize = 500;
+const MAX_RUNS: usize = 500;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
@@ -39,7 +39,9 @@ impl App {
             return Ok(Vec::new());
         };
         let name = model.map(|model| self.model_name(model));
-        let rows = store.runs(name.as_deref(), MOST).map_err(history::stop)?;
+        let rows = store
+            .runs(name.as_deref(), MAX_RUNS)
+            .map_err(history::stop)?;
         // A run of this server says more of itself, and says it sooner.
         let shown = |row: &RunRow| match self.own_run(&row.id.to_string()) {
             Some(run) => run.summary(),

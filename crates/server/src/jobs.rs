@@ -7,7 +7,7 @@ pub mod recorded;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ioco_campaign::{CampaignError, Interrupt};
-use ioco_view::RacePoint;
+use ioco_view::ProgressPoint;
 use serde::Serialize;
 
 use generate::GenerateResult;
@@ -25,7 +25,7 @@ pub struct JobView {
     #[cfg_attr(test, ts(type = "\"replay\" | \"shrink\" | \"generate\""))]
     pub kind: &'static str,
     pub state: JobState,
-    pub race: Vec<RacePoint>,
+    pub shrinking_progress: Vec<ProgressPoint>,
     pub done: usize,
     pub total: Option<usize>,
     pub message: Option<String>,
@@ -69,7 +69,7 @@ impl Job {
             job: id,
             kind,
             state: JobState::Running,
-            race: Vec::new(),
+            shrinking_progress: Vec::new(),
             done: 0,
             total: None,
             message: None,

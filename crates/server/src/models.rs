@@ -19,12 +19,12 @@ use ioco_view::{ModelName, ModelView};
 use crate::refusal::Refusal;
 
 /// Folders in folders that are looked into for models.
-const DEPTH: usize = 3;
+const MAX_DEPTH: usize = 3;
 /// More models than this are not listed.
-const MOST: usize = 500;
+const MAX_MODELS: usize = 500;
 const ENDINGS: [&str; 6] = ["aml", "aut", "dot", "gv", "mmd", "mermaid"];
 /// Bytes; a larger file of JSON is not looked into.
-const LARGEST_JSON: u64 = 4 << 20;
+const MAX_JSON_BYTES: u64 = 4 << 20;
 
 /// A model as it was read: with errors there is only its text and what is wrong.
 pub struct Loaded {
@@ -80,7 +80,7 @@ impl Models {
     /// The models below the project's folder, the default one first.
     pub fn list(&self) -> Vec<ModelName> {
         let mut paths = Vec::new();
-        collect(&self.project.root, DEPTH, &mut paths);
+        collect(&self.project.root, MAX_DEPTH, &mut paths);
         paths.sort();
         let default = self.default_path();
         let found = paths.iter().map(|path| self.shown(path));
@@ -248,7 +248,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with('.') || found.len() >= MOST {
+        if name.starts_with('.') || found.len() >= MAX_MODELS {
             continue;
         }
         let path = entry.path();
@@ -268,7 +268,7 @@ fn collect(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 /// Most files of JSON in a project are no models, so they are asked.
 fn is_json_model(path: &Path) -> bool {
     let budget = Budget {
-        bytes: LARGEST_JSON,
+        bytes: MAX_JSON_BYTES,
         ..Budget::default()
     };
     read_text(path, &budget).is_ok_and(|text| {

@@ -12,7 +12,7 @@ use ioco_campaign::{
 };
 use ioco_engine::{Explanation, FailureId, RunVerdict, TestReport, Tester};
 use ioco_sts::Sts;
-use ioco_view::{Facts, FailureSummary, RacePoint, RunDetail, RunState, RunSummary};
+use ioco_view::{Facts, FailureSummary, ProgressPoint, RunDetail, RunState, RunSummary};
 
 use crate::clock;
 use crate::control::Control;
@@ -24,8 +24,8 @@ use crate::{words, work};
 /// What is shown is at most so old.
 const FRESH: Duration = Duration::from_millis(80);
 
-/// The races of shrinkers that this server has seen, by failure.
-pub type Races = Arc<Mutex<HashMap<String, Vec<RacePoint>>>>;
+/// The progress of every shrinking that this server has seen, by failure.
+pub type ShrinkingProgress = Arc<Mutex<HashMap<String, Vec<ProgressPoint>>>>;
 
 /// A run of this server: under way, or over.
 pub struct Run {
@@ -39,7 +39,7 @@ impl Run {
     pub fn start(
         plan: Plan,
         control: Control,
-        races: Races,
+        progress_by_failure: ShrinkingProgress,
         in_use: InUse,
     ) -> Result<Arc<Run>, Refusal> {
         let run = Arc::new(Run {
@@ -49,7 +49,7 @@ impl Run {
         });
         let (opened, is_open) = mpsc::channel();
         let own = Arc::clone(&run);
-        work::spawn(move || own.go(plan, races, in_use, &opened))
+        work::spawn(move || own.go(plan, progress_by_failure, in_use, &opened))
             .map_err(|error| CampaignError::system(format!("the run cannot start: {error}")))?;
         match is_open.recv() {
             Ok(Ok(())) => Ok(run),
@@ -61,7 +61,7 @@ impl Run {
     fn go(
         &self,
         plan: Plan,
-        races: Races,
+        progress_by_failure: ShrinkingProgress,
         in_use: InUse,
         opened: &mpsc::Sender<Result<(), CampaignError>>,
     ) {
@@ -69,13 +69,13 @@ impl Run {
         let mut watcher = Watcher {
             run: self,
             sts: Arc::clone(&plan.model.sts),
-            races,
+            progress_by_failure,
             id: String::new(),
             started: Instant::now(),
             written: Instant::now(),
             place: (0, usize::MAX),
             speed: Speed::new(),
-            race: Vec::new(),
+            shrinking_progress: Vec::new(),
             found: None,
             ids: HashMap::new(),
         };
@@ -176,7 +176,7 @@ impl Run {
     }
 }
 
-/// Does work on behalf of the page. A defect of ours ends it like any other trouble, so that
+/// Does work on behalf of the page. A defect of ours ends it like any other error, so that
 /// nobody waits for it.
 pub fn guarded<T>(work: impl FnOnce() -> Result<T, CampaignError>) -> Result<T, CampaignError> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
@@ -194,7 +194,7 @@ pub fn shrinking() -> Option<ShrinkSettings> {
 struct Watcher<'a> {
     run: &'a Run,
     sts: Arc<Sts>,
-    races: Races,
+    progress_by_failure: ShrinkingProgress,
     id: String,
     started: Instant,
     /// When what is shown was last written.
@@ -202,7 +202,7 @@ struct Watcher<'a> {
     /// The test and the number of its steps, when last looked at.
     place: (u64, usize),
     speed: Speed,
-    race: Vec<RacePoint>,
+    shrinking_progress: Vec<ProgressPoint>,
     /// The failure that the test under way turned out to be.
     found: Option<String>,
     ids: HashMap<FailureId, String>,
@@ -255,15 +255,18 @@ impl Observer for Watcher<'_> {
     }
 
     fn found(&mut self, found: &FoundFailure) {
-        let race = std::mem::take(&mut self.race);
+        let shrinking_progress = std::mem::take(&mut self.shrinking_progress);
         let facts = Facts {
             first_seen: Some(clock::iso(SystemTime::now())),
             run: Some(self.id.clone()),
             ..Facts::default()
         };
-        if !race.is_empty() {
-            let mut races = self.races.lock().unwrap_or_else(PoisonError::into_inner);
-            races.insert(found.id.clone(), race);
+        if !shrinking_progress.is_empty() {
+            let mut known = self
+                .progress_by_failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            known.insert(found.id.clone(), shrinking_progress);
         }
         self.found = Some(found.id.clone());
         let summary = failures::read(&found.file, self.sts.budget()).map(|file| FailureSummary {
@@ -294,7 +297,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn shrinking(&mut self, from: usize, now: ioco_shrink::Progress) {
-        race_on(&mut self.race, from, now);
+        extend_progress(&mut self.shrinking_progress, from, now);
         self.say(format!(
             "shrinking {from} → {} steps, {} runs",
             now.length, now.runs
@@ -310,24 +313,24 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Adds to a race where it got shorter, and moves its end along.
-pub fn race_on(race: &mut Vec<RacePoint>, from: usize, now: ioco_shrink::Progress) {
-    if race.is_empty() {
-        race.push(RacePoint {
+/// Adds a point where it got shorter, and moves its end along.
+pub fn extend_progress(points: &mut Vec<ProgressPoint>, from: usize, now: ioco_shrink::Progress) {
+    if points.is_empty() {
+        points.push(ProgressPoint {
             run: 0,
             length: from,
         });
     }
-    let point = RacePoint {
+    let point = ProgressPoint {
         run: now.runs,
         length: now.length,
     };
-    let flat = race.len() > 1
-        && race[race.len() - 2..]
+    let flat = points.len() > 1
+        && points[points.len() - 2..]
             .iter()
             .all(|p| p.length == now.length);
-    match race.last_mut() {
+    match points.last_mut() {
         Some(last) if flat => *last = point,
-        _ => race.push(point),
+        _ => points.push(point),
     }
 }

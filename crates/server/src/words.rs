@@ -74,7 +74,7 @@ pub fn warning(message: &str, helps: &Remedy) -> String {
 pub fn note(note: &Note) -> String {
     match note {
         Note::Text(text) => text,
-        Note::Doubt(confidence) => {
+        Note::Unconfirmed(confidence) => {
             let seen = match confidence.failed {
                 0 => "it did not occur again".to_owned(),
                 failed => format!("it occurred again in {failed} of {} runs", confidence.runs),

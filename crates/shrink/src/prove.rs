@@ -19,10 +19,10 @@ use crate::walk::Walk;
 /// A list of stimuli that was run, and what its run showed.
 struct Listed {
     next: FxHashMap<Action, usize>,
-    shown: Option<Shown>,
+    shown: Option<Observed>,
 }
 
-struct Shown {
+struct Observed {
     /// What the system answered to the last stimulus.
     answers: Vec<Step>,
     /// Where the next stimulus is given.
@@ -35,7 +35,7 @@ struct Lists {
     /// Lists whose stimuli have not been looked at yet, by their steps.
     open: BTreeMap<usize, Vec<(usize, Vec<Action>)>>,
     /// Something about the runs that weakens the claim.
-    doubt: Option<&'static str>,
+    reservation: Option<&'static str>,
 }
 
 const NOT_THE_SAME: &str = "the system does not always answer the same";
@@ -60,19 +60,19 @@ pub(crate) fn prove(session: &mut Session<'_>, best: &mut Execution) -> (Proof, 
     let mut lists = Lists {
         nodes: vec![Listed::new()],
         open: BTreeMap::new(),
-        doubt: None,
+        reservation: None,
     };
     let halted = lists.search(session, best, &mut proof);
     proof.runs = session.runs() - runs;
     proof.stimuli_sent = session.stimuli_sent() - sent;
     proof.no_failure_below = proof.no_failure_below.min(best.length());
-    let doubt = match lists.doubt {
+    let reservation = match lists.reservation {
         None if !session.semantics.sts().is_plain() => Some(NOT_TRIED),
         None if session.options.attempts > 1 => Some(NOT_THE_SAME),
-        doubt => doubt,
+        reservation => reservation,
     };
     if proof.remark.is_none() {
-        proof.remark = doubt.map(str::to_owned);
+        proof.remark = reservation.map(str::to_owned);
     }
     proof.shortest =
         halted.is_ok() && proof.remark.is_none() && proof.no_failure_below == best.length();
@@ -137,7 +137,7 @@ impl Lists {
                 }
                 // The system took another way before it came here.
                 if given < list.len() {
-                    self.doubt.get_or_insert(NOT_THE_SAME);
+                    self.reservation.get_or_insert(NOT_THE_SAME);
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Lists {
         wanted: Option<&[Action]>,
     ) -> Result<(), Halt> {
         let Ok(walk) = Walk::of(session.semantics, execution) else {
-            self.doubt.get_or_insert(UNDECIDED);
+            self.reservation.get_or_insert(UNDECIDED);
             return Ok(());
         };
         let positions = walk.stimulus_positions();
@@ -208,7 +208,7 @@ impl Lists {
             Verdict::Inconclusive(_) if is_refused => true,
             Verdict::Fail(_) | Verdict::Ended(_) => false,
             Verdict::Inconclusive(_) | Verdict::Error(_) => {
-                self.doubt.get_or_insert(UNDECIDED);
+                self.reservation.get_or_insert(UNDECIDED);
                 false
             }
         }
@@ -219,7 +219,7 @@ impl Lists {
         for set in sets {
             let menu = semantics.menu(*set);
             if !menu.stimuli.is_empty() && !menu.responses.is_empty() {
-                self.doubt.get_or_insert(NO_RACES);
+                self.reservation.get_or_insert(NO_RACES);
             }
         }
     }
@@ -235,12 +235,12 @@ impl Lists {
     ) -> Result<(), Halt> {
         match &self.nodes[node].shown {
             Some(shown) if shown.answers != answers => {
-                self.doubt.get_or_insert(NOT_THE_SAME);
+                self.reservation.get_or_insert(NOT_THE_SAME);
             }
             Some(_) => {}
             None => {
                 session.expand(list.len() as u64 / 16)?;
-                self.nodes[node].shown = Some(Shown { answers, set });
+                self.nodes[node].shown = Some(Observed { answers, set });
                 let open = self.open.entry(steps).or_default();
                 open.push((node, list.to_vec()));
             }

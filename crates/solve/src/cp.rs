@@ -147,9 +147,9 @@ fn declare(model: &mut Model, domain: &mut Domain, scale: u32) -> Result<(Var, b
         Values::Decimal { min, max } => {
             // Numbers between two of the grid are left out.
             cut = true;
-            let reach = Decimal::new(MAX_WIDTH, scale);
-            let low = (*min).max((-reach).min(max.saturating_sub(reach)));
-            let high = (*max).min(reach.max(min.saturating_add(reach)));
+            let width = Decimal::new(MAX_WIDTH, scale);
+            let low = (*min).max((-width).min(max.saturating_sub(width)));
+            let high = (*max).min(width.max(min.saturating_add(width)));
             (*min, *max) = (low, high);
             crate::search::grid(low, high, scale).ok_or(Unfit)?
         }
@@ -229,7 +229,7 @@ impl<'a> Builder<'a> {
             }
             Expr::InSet(subject, items) => {
                 // An item without a value would count or not, depending on the ones before it.
-                if items.iter().any(|i| self.view.reach(i).error) {
+                if items.iter().any(|i| self.view.values_of(i).error) {
                     return Err(Unfit);
                 }
                 if !want {
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
         right: &'a Expr,
         when: Lit,
     ) -> Result<(), Unfit> {
-        let kinds = (self.view.reach(left), self.view.reach(right));
+        let kinds = (self.view.values_of(left), self.view.values_of(right));
         if kinds.0.void || kinds.1.void {
             return Err(Unfit);
         }
@@ -321,24 +321,24 @@ impl<'a> Builder<'a> {
 
     /// The number that `expr` comes to; that it has a value is enforced where `when` is true.
     fn form(&mut self, expr: &'a Expr, when: Lit) -> Result<Form<Var>, Unfit> {
-        let reach = self.view.reach(expr);
+        let found = self.view.values_of(expr);
         match expr {
             Expr::Const(Value::Enum(_, member)) => {
                 Form::number(&Value::Int(i64::from(*member))).ok_or(Unfit)
             }
             Expr::Const(value) => Form::number(value).ok_or(Unfit),
             Expr::Param(unknown) => {
-                let is_decimal = matches!(reach.values, Values::Decimal { .. });
+                let is_decimal = matches!(found.values, Values::Decimal { .. });
                 let scale = if is_decimal { self.scale } else { 0 };
                 Ok(Form::of(self.variable(*unknown)?, scale))
             }
-            Expr::Unary(UnaryOp::Neg, inner) if !reach.error => {
+            Expr::Unary(UnaryOp::Neg, inner) if !found.error => {
                 self.form(inner, when)?.times(-1, 0).ok_or(Unfit)
             }
-            Expr::Unary(UnaryOp::Abs, inner) if !reach.error => {
+            Expr::Unary(UnaryOp::Abs, inner) if !found.error => {
                 let inner = self.form(inner, when)?;
                 let number = self.whole(&inner)?;
-                let result = self.fresh(&reach.values)?;
+                let result = self.fresh(&found.values)?;
                 let positive = self.literal();
                 self.split_by_sign(number, positive);
                 self.model.enforce_if(positive, eq(result, number));
@@ -346,10 +346,10 @@ impl<'a> Builder<'a> {
                     .enforce_if(!positive, eq(LinSum::from(result) + number, 0));
                 Ok(Form::of(result, 0))
             }
-            Expr::Binary(op, both) => self.arithmetic(*op, both, &reach.values, reach.error, when),
+            Expr::Binary(op, both) => self.arithmetic(*op, both, &found.values, found.error, when),
             Expr::If(all) => {
                 let (a, b) = (self.literal(), self.literal());
-                let result = self.fresh(&reach.values)?;
+                let result = self.fresh(&found.values)?;
                 self.model.enforce(or([!when, a, b]));
                 for (literal, truth, branch) in [(a, true, &all[1]), (b, false, &all[2])] {
                     let condition = Goal {

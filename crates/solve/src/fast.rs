@@ -6,11 +6,8 @@ use ioco_sts::{BinaryOp, Env, EvalError, Expr, LabelId, Sts, Type, Types, Value}
 use rand::{Rng, RngExt as _};
 
 use crate::goal::{Constants, Goal, Shape, each_unknown};
-use crate::query::window;
+use crate::query::{DEFAULT_WINDOW, window};
 use crate::search::{Choice, pick_decimal};
-
-/// Integers that nothing bounds are chosen this close to zero, or to the one bound there is.
-const REACH: i64 = 1_000_000;
 
 /// The values of one parameter: those of the domain, of the list if there is one, without the
 /// excluded ones.
@@ -542,7 +539,7 @@ impl Slot {
         }
         let once = |rng: &mut dyn Rng| match &self.domain.values {
             Values::Int { min, max } => {
-                let (min, max) = window(*min, *max, REACH);
+                let (min, max) = window(*min, *max, DEFAULT_WINDOW);
                 Some(Value::Int(match rng.random_range(0..16_u32) {
                     0 | 1 => min,
                     2 | 3 => max,
@@ -560,7 +557,7 @@ impl Slot {
                 Some(Value::Enum(*of, rng.random_range(*min..=*max)))
             }
             Values::Decimal { min, max } => {
-                let far = rust_decimal::Decimal::from(REACH);
+                let far = rust_decimal::Decimal::from(DEFAULT_WINDOW);
                 let low = (*min).max((-far).min(max.saturating_sub(far)));
                 let high = (*max).min(far.max(min.saturating_add(far)));
                 let digits = Constants {

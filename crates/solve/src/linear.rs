@@ -159,7 +159,7 @@ impl<'a> System<'a> {
     }
 
     fn add_bounds(&mut self, atom: usize) {
-        match self.view.reach(self.atoms[atom].expr).values {
+        match self.view.values_of(self.atoms[atom].expr).values {
             Values::Int { min, max } => {
                 self.rows.push(Row {
                     terms: vec![(atom, 1)],
@@ -195,7 +195,7 @@ impl<'a> System<'a> {
             Expr::Binary(BinaryOp::Sub, both) => self.form(&both[0])?.minus(&self.form(&both[1])?),
             Expr::Binary(BinaryOp::Mul, both) => {
                 let factor = |e: &Expr| {
-                    let only = self.view.reach(e).domain().only()?;
+                    let only = self.view.values_of(e).domain().only()?;
                     Form::<usize>::number(&only)
                 };
                 let (factor, other) = match (factor(&both[0]), factor(&both[1])) {
@@ -210,10 +210,10 @@ impl<'a> System<'a> {
     }
 
     fn atom(&mut self, expr: &'a Expr) -> Option<Form<usize>> {
-        let reach = self.view.reach(expr);
-        let integer = match reach.values {
+        let found = self.view.values_of(expr);
+        let integer = match found.values {
             // Two unset values are equal although they are no numbers.
-            _ if reach.void => return None,
+            _ if found.void => return None,
             Values::Int { .. } => true,
             Values::Decimal { .. } => false,
             _ => return None,

@@ -12,9 +12,9 @@ use crate::query::Query;
 use crate::search::Choice;
 
 /// Steps for all proposals to one question, together.
-const STEPS: u64 = 4_000;
+const MAX_STEPS: u64 = 4_000;
 /// So many values are tried at most.
-const MOST: usize = 16;
+const MAX_VALUES: usize = 16;
 
 /// What the search said, or values that were found by a proposal where it did not know.
 pub(crate) fn or_proposed(
@@ -25,7 +25,7 @@ pub(crate) fn or_proposed(
     if !matches!(outcome, Outcome::Unknown(_)) || !query.pipeline.has(Part::Proposals) {
         return outcome;
     }
-    let deadline = Deadline::steps(STEPS);
+    let deadline = Deadline::steps(MAX_STEPS);
     for (unknown, value) in proposals(query, &deadline) {
         let equal = Expr::binary(BinaryOp::Eq, Expr::Param(unknown), Expr::Const(value));
         let mut fixed = query.clone();
@@ -73,7 +73,7 @@ fn proposals(query: &Query<'_>, deadline: &Deadline<'_>) -> Vec<(u32, Value)> {
                     continue;
                 };
                 if let Some(value) = query.types.converted(&value, ty)
-                    && found.len() < MOST
+                    && found.len() < MAX_VALUES
                     && !found.contains(&(unknown, value.clone()))
                 {
                     found.push((unknown, value));

@@ -15,7 +15,7 @@ use crate::unfold::unfolded;
 use crate::{samples, strings};
 
 /// Integers are looked for within this distance of zero first, or of the constants in sight.
-const REACH: i64 = 1_000_000;
+pub(crate) const DEFAULT_WINDOW: i64 = 1_000_000;
 /// Steps of the first searches: enough for most questions, and little lost on the others.
 const FIRST_STEPS: u64 = 600;
 /// With more goals than this a plain search seldom succeeds, and gets fewer steps.
@@ -679,7 +679,7 @@ pub(crate) fn cap(domains: &[Domain], constants: &Constants) -> (Vec<Domain>, bo
         .integers
         .iter()
         .map(|c| c.saturating_abs().saturating_mul(2))
-        .fold(REACH, i64::max);
+        .fold(DEFAULT_WINDOW, i64::max);
     let decimals = constants
         .decimals
         .iter()
@@ -711,10 +711,10 @@ pub(crate) fn cap(domains: &[Domain], constants: &Constants) -> (Vec<Domain>, bo
     (near, cut)
 }
 
-/// The part of a range that is at most `reach` from zero, or from the bound that is closest to it.
-pub(crate) fn window(min: i64, max: i64, reach: i64) -> (i64, i64) {
-    let low = min.max((-reach).min(max.saturating_sub(reach)));
-    let high = max.min(reach.max(min.saturating_add(reach)));
+/// The part of a range that is at most `width` from zero, or from the bound that is closest to it.
+pub(crate) fn window(min: i64, max: i64, width: i64) -> (i64, i64) {
+    let low = min.max((-width).min(max.saturating_sub(width)));
+    let high = max.min(width.max(min.saturating_add(width)));
     (low, high)
 }
 

@@ -10,7 +10,7 @@ use crate::search::Choice;
 /// A question as it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recorded {
-    pub asked: Asked,
+    pub asked: QuestionKind,
     /// With whether it may be void.
     pub unknowns: Vec<(Type, bool)>,
     pub conditions: Vec<Expr>,
@@ -18,7 +18,7 @@ pub struct Recorded {
 
 /// What was wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Asked {
+pub enum QuestionKind {
     /// Whether a guard can hold.
     Guard,
     /// The same values each time.
@@ -39,18 +39,18 @@ pub fn questions_of(run: impl FnOnce()) -> Vec<Recorded> {
 }
 
 pub(crate) fn guard(query: &Query<'_>) {
-    keep(Asked::Guard, query);
+    keep(QuestionKind::Guard, query);
 }
 
 pub(crate) fn question(query: &Query<'_>, choice: &Choice<'_>) {
     let asked = match choice {
-        Choice::Plain => Asked::Plain,
-        Choice::Random(_) => Asked::Random,
+        Choice::Plain => QuestionKind::Plain,
+        Choice::Random(_) => QuestionKind::Random,
     };
     keep(asked, query);
 }
 
-fn keep(asked: Asked, query: &Query<'_>) {
+fn keep(asked: QuestionKind, query: &Query<'_>) {
     QUESTIONS.with_borrow_mut(|questions| {
         if let Some(questions) = questions {
             questions.push(Recorded {

@@ -110,11 +110,11 @@ impl<'a> Search<'a, '_> {
                     functions: self.functions,
                     effort: self.deadline,
                 };
-                let reach = view.reach(expr);
-                if !reach.may_be(want) {
+                let found = view.values_of(expr);
+                if !found.may_be(want) {
                     return Err(NarrowingEnd::Nothing);
                 }
-                if reach.is_always(want) {
+                if found.is_always(want) {
                     goals.swap_remove(index);
                     continue;
                 }

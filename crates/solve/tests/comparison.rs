@@ -88,7 +88,7 @@ impl Comparison {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let tried = enumerate::solutions(question, &self.functions);
         let mut embedded = Embedded::new(&types(), &self.functions);
-        question.tell(&mut embedded);
+        question.assert_in(&mut embedded);
         let deadline = || Deadline::steps(STEPS);
         let model = self.checked("model", question, embedded.model(&deadline()))?;
         let random = embedded.random_model(&mut rng, &deadline());
@@ -96,7 +96,7 @@ impl Comparison {
         let z3 = match &mut self.z3 {
             Some(z3) => {
                 z3.push();
-                question.tell(z3);
+                question.assert_in(z3);
                 let outcome = z3.model(&Deadline::steps(Z3_STEPS));
                 z3.pop();
                 self.checked("z3", question, outcome)?
@@ -184,7 +184,7 @@ impl Comparison {
                 all.filter(|v| !v.is_void())
             };
             let mut embedded = Embedded::new(&types(), &self.functions);
-            question.tell(&mut embedded);
+            question.assert_in(&mut embedded);
             let deadline = Deadline::steps(STEPS / 4);
             let least = embedded.minimum(unknown as u32, &deadline);
             let deadline = Deadline::steps(STEPS / 4);

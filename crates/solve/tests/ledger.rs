@@ -90,7 +90,7 @@ impl Ledger {
             tried: None,
         };
         let mut embedded = Embedded::new(&types(), &self.functions);
-        question.tell(&mut embedded);
+        question.assert_in(&mut embedded);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut usual = None;
         for what in ["model", "random"] {
@@ -134,7 +134,7 @@ impl Ledger {
             let pipeline = parts.fold(Pipeline::WHOLE, Pipeline::without);
             let embedded = Embedded::new(&types(), &self.functions);
             let mut embedded = embedded.with_pipeline(pipeline);
-            question.tell(&mut embedded);
+            question.assert_in(&mut embedded);
             let deadline = Deadline::steps(STEPS);
             let outcome = embedded.model(&deadline);
             self.wrong.extend(known.objection(&outcome));
@@ -149,7 +149,7 @@ impl Ledger {
     /// What is said in so few steps that most of the search does not happen, where that is something.
     fn in_few_steps(&mut self, question: &Question, known: &mut Known<'_>, usual: &str) {
         let mut embedded = Embedded::new(&types(), &self.functions);
-        question.tell(&mut embedded);
+        question.assert_in(&mut embedded);
         for steps in [4, 16, 64, 256] {
             let deadline = Deadline::steps(steps);
             let outcome = embedded.model(&deadline);
@@ -399,7 +399,7 @@ fn translations_are_those_of_the_ledger() {
         }
         let pipe = Kept(Arc::clone(&text));
         let mut solver = SmtLib::new(&types(), &functions, Box::new(pipe));
-        question.tell(&mut solver);
+        question.assert_in(&mut solver);
         let outcome = solver.model(&Deadline::steps(STEPS));
         let said = format!(
             "; {name} {seed}: {}\n; {}\n",

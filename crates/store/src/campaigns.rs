@@ -44,7 +44,7 @@ impl Store {
     pub fn outcomes(
         &self,
         campaign: &str,
-        tell: &mut dyn FnMut(OutcomeRow),
+        emit: &mut dyn FnMut(OutcomeRow),
     ) -> Result<(), StoreError> {
         let mut last = 0;
         loop {
@@ -77,7 +77,7 @@ impl Store {
                 return Ok(());
             }
             for row in rows {
-                tell(row);
+                emit(row);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Panics of the database driver, as errors of ours.
 //!
 //! What a server sends is read by the driver, which takes some nonsense for impossible and panics. That is
-//! trouble with the server, and no reason to end, nor to show a person where in the driver it happened.
+//! an error of the server, and no reason to end, nor to show a person where in the driver it happened.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};

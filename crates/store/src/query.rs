@@ -80,11 +80,11 @@ macro_rules! runs {
     };
 }
 
-type Asked<T> = Result<T, StoreError>;
+type Stored<T> = Result<T, StoreError>;
 
 impl Store {
     /// Opens a store to change it; makes it where there is none.
-    pub fn open(place: &Place) -> Asked<Store> {
+    pub fn open(place: &Place) -> Stored<Store> {
         let runtime = runtime(place)?;
         let connection = caught(&place.show(), || {
             runtime.block_on(async {
@@ -97,7 +97,7 @@ impl Store {
     }
 
     /// Opens a store to read it, and leaves it as it is; `None` where there is nothing in it.
-    pub fn read(place: &Place) -> Asked<Option<Store>> {
+    pub fn read(place: &Place) -> Stored<Option<Store>> {
         let runtime = runtime(place)?;
         let opened = caught(&place.show(), || {
             runtime.block_on(async {
@@ -121,7 +121,7 @@ impl Store {
     }
 
     /// Brings a store up to date; whether there was anything to do.
-    pub fn migrate(place: &Place) -> Asked<bool> {
+    pub fn migrate(place: &Place) -> Stored<bool> {
         let runtime = runtime(place)?;
         caught(&place.show(), || {
             runtime.block_on(async {
@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// Begins to record a run, on a connection and a thread of its own.
-    pub fn record(&self, run: NewRun) -> Asked<Recording> {
+    pub fn record(&self, run: NewRun) -> Stored<Recording> {
         Recording::begin(&self.place, run)
     }
 
@@ -157,7 +157,7 @@ impl Store {
     pub(crate) fn ask<T>(
         &self,
         ask: impl AsyncFnOnce(&mut AnyConnection) -> sqlx::Result<T>,
-    ) -> Asked<T> {
+    ) -> Stored<T> {
         let mut connection = match self.connection.lock() {
             Ok(connection) => connection,
             // A question that panicked did not change anything.
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// Newest first; of one model by name, or of all.
-    pub fn runs(&self, model: Option<&str>, limit: usize) -> Asked<Vec<RunRow>> {
+    pub fn runs(&self, model: Option<&str>, limit: usize) -> Stored<Vec<RunRow>> {
         let model = model.unwrap_or_default().to_owned();
         self.ask(async |connection| {
             let rows = sqlx::query(runs!(
@@ -196,7 +196,7 @@ impl Store {
         })
     }
 
-    pub fn run(&self, id: i64) -> Asked<Option<RunRow>> {
+    pub fn run(&self, id: i64) -> Stored<Option<RunRow>> {
         self.ask(async |connection| {
             let row = sqlx::query(runs!("WHERE id = $1"))
                 .bind(id)
@@ -210,7 +210,7 @@ impl Store {
     }
 
     /// The tests of a run in their order.
-    pub fn tests(&self, run: i64) -> Asked<Vec<TestRow>> {
+    pub fn tests(&self, run: i64) -> Stored<Vec<TestRow>> {
         self.ask(async |connection| {
             let rows = sqlx::query(
                 "SELECT number, seed, name, began, verdict, detail, steps, duration, ended
@@ -224,7 +224,7 @@ impl Store {
     }
 
     /// The steps of one test with their times.
-    pub fn steps(&self, run: i64, test: u64) -> Asked<Vec<(u64, SavedStep)>> {
+    pub fn steps(&self, run: i64, test: u64) -> Stored<Vec<(u64, SavedStep)>> {
         self.ask(async |connection| {
             let number = test.cast_signed();
             let rows = steps_between(connection, run, number, number).await?;
@@ -234,7 +234,7 @@ impl Store {
 
     /// Everything that happened in a run, oldest first; `None` if there is no such run. A run that
     /// goes on or was killed has no [`Event::RunFinished`].
-    pub fn events(&self, run: i64, tell: &mut dyn FnMut(Event)) -> Asked<Option<()>> {
+    pub fn events(&self, run: i64, emit: &mut dyn FnMut(Event)) -> Stored<Option<()>> {
         let Some(row) = self.run(run)? else {
             return Ok(None);
         };
@@ -244,7 +244,7 @@ impl Store {
                 .fetch_one(&mut *connection)
                 .await?;
             if let Some(at) = begun.try_get::<Option<i64>, _>("began")? {
-                tell(Event::RunStarted {
+                emit(Event::RunStarted {
                     version: u32::try_from(begun.try_get::<i64, _>("version")?).unwrap_or(0),
                     model: row.model.clone(),
                     seed: row.seed,
@@ -261,13 +261,13 @@ impl Store {
                 .await?;
             let newest = newest.try_get::<Option<i64>, _>("newest")?.unwrap_or(0);
             let mut from = 0;
-            while let Some(last) = emit_tests(connection, run, from..=newest, tell).await? {
+            while let Some(last) = emit_tests(connection, run, from..=newest, emit).await? {
                 from = last.saturating_add(1);
             }
             Ok(())
         })?;
         if row.finished {
-            tell(Event::RunFinished {
+            emit(Event::RunFinished {
                 summary: row.summary,
             });
         }
@@ -275,7 +275,7 @@ impl Store {
     }
 
     /// What a run covered; `None` where it did not finish.
-    pub fn coverage(&self, run: i64) -> Asked<Option<Covered>> {
+    pub fn coverage(&self, run: i64) -> Stored<Option<Covered>> {
         self.ask(async |connection| {
             let row = sqlx::query("SELECT locations, switches FROM coverage WHERE run = $1")
                 .bind(run)
@@ -292,7 +292,7 @@ impl Store {
     }
 
     /// The failures of a model over all runs, last seen first; of all models without a name.
-    pub fn failures(&self, model: Option<&str>) -> Asked<Vec<FailureRow>> {
+    pub fn failures(&self, model: Option<&str>) -> Stored<Vec<FailureRow>> {
         let model = model.unwrap_or_default().to_owned();
         self.ask(async |connection| {
             let rows = sqlx::query(
@@ -329,7 +329,7 @@ impl Store {
     }
 
     /// The failures that one run saw.
-    pub fn sightings(&self, run: i64) -> Asked<Vec<Sighting>> {
+    pub fn sightings(&self, run: i64) -> Stored<Vec<Sighting>> {
         self.ask(async |connection| {
             let rows = sqlx::query(
                 "SELECT f.fingerprint AS fingerprint, f.code AS code, f.title AS title,
@@ -356,7 +356,7 @@ impl Store {
     }
 
     /// Which failure each run saw: all sightings, the newest run first.
-    pub fn seen(&self) -> Asked<Vec<(i64, String)>> {
+    pub fn seen(&self) -> Stored<Vec<(i64, String)>> {
         self.ask(async |connection| {
             let rows = sqlx::query("SELECT run, fingerprint FROM sightings ORDER BY run DESC")
                 .fetch_all(connection)
@@ -368,7 +368,7 @@ impl Store {
     }
 
     /// The tests of all runs that deviated, the newest first, at most so many.
-    pub fn deviating_tests(&self, limit: usize) -> Asked<Vec<(i64, TestRow)>> {
+    pub fn deviating_tests(&self, limit: usize) -> Stored<Vec<(i64, TestRow)>> {
         self.ask(async |connection| {
             let rows = sqlx::query(
                 "SELECT run, number, seed, name, began, verdict, detail, steps, duration, ended
@@ -385,7 +385,7 @@ impl Store {
     }
 
     /// The tests of this name that passed after `run`: their runs and numbers, the oldest first.
-    pub fn passed_after(&self, name: &str, run: i64) -> Asked<Vec<(i64, u64)>> {
+    pub fn passed_after(&self, name: &str, run: i64) -> Stored<Vec<(i64, u64)>> {
         let name = name.to_owned();
         self.ask(async |connection| {
             let rows = sqlx::query(
@@ -402,7 +402,7 @@ impl Store {
     }
 
     /// The text of a failure file, by the failure's fingerprint.
-    pub fn failure_file(&self, fingerprint: &str) -> Asked<Option<String>> {
+    pub fn failure_file(&self, fingerprint: &str) -> Stored<Option<String>> {
         let fingerprint = fingerprint.to_owned();
         self.ask(async |connection| {
             let row = sqlx::query("SELECT file FROM failures WHERE fingerprint = $1")
@@ -414,7 +414,7 @@ impl Store {
     }
 
     /// A failure was shrunk further, and has a new fingerprint: the runs that saw it saw this one.
-    pub fn replace_failure(&self, old: &str, new: &FailureFile) -> Asked<()> {
+    pub fn replace_failure(&self, old: &str, new: &FailureFile) -> Stored<()> {
         let old = old.to_owned();
         let row = Sighting::of(new, new.test, false);
         let model = new.model.clone();
@@ -440,7 +440,7 @@ impl Store {
     }
 
     /// What happened in one test of a run; nothing where there is no such test.
-    pub fn test_events(&self, run: i64, test: u64) -> Asked<Vec<Event>> {
+    pub fn test_events(&self, run: i64, test: u64) -> Stored<Vec<Event>> {
         self.ask(async |connection| {
             let mut events = Vec::new();
             let tests = test.cast_signed()..=test.cast_signed();
@@ -450,7 +450,7 @@ impl Store {
     }
 
     /// Coverage and failures over the runs of a model, oldest first.
-    pub fn trend(&self, model: &str) -> Asked<Vec<TrendRow>> {
+    pub fn trend(&self, model: &str) -> Stored<Vec<TrendRow>> {
         let runs = self.runs(Some(model), usize::MAX)?;
         let point = |run: RunRow| TrendRow {
             run: run.id,
@@ -467,7 +467,7 @@ impl Store {
     }
 
     /// A model as some run used it.
-    pub fn model(&self, hash: &str) -> Asked<Option<StoredModel>> {
+    pub fn model(&self, hash: &str) -> Stored<Option<StoredModel>> {
         #[derive(serde::Deserialize)]
         struct Source {
             file: String,
@@ -494,7 +494,7 @@ impl Store {
 
     /// Forgets runs with everything that belongs to them alone: all but the newest `keep`, or those
     /// that started before a time, or both. Returns how many.
-    pub fn prune(&self, keep: Option<usize>, before: Option<u64>) -> Asked<u64> {
+    pub fn prune(&self, keep: Option<usize>, before: Option<u64>) -> Stored<u64> {
         let runs = self.runs(None, usize::MAX)?;
         let doomed = runs.iter().enumerate().filter(|(index, run)| {
             let too_many = keep.is_some_and(|keep| *index >= keep);

@@ -168,7 +168,7 @@ pub(crate) async fn emit_tests(
     connection: &mut AnyConnection,
     run: i64,
     tests: RangeInclusive<i64>,
-    tell: &mut dyn FnMut(Event),
+    emit: &mut dyn FnMut(Event),
 ) -> sqlx::Result<Option<i64>> {
     let rows = sqlx::query(
         "SELECT number, seed, name, began, verdict, detail, steps, duration, ended
@@ -209,7 +209,7 @@ pub(crate) async fn emit_tests(
     .await?;
     for test in &tests {
         let own = test.number.cast_signed();
-        tell(Event::TestStarted {
+        emit(Event::TestStarted {
             test: test.number,
             seed: test.seed,
             name: test.name.clone(),
@@ -219,7 +219,7 @@ pub(crate) async fn emit_tests(
         while let Some((_, row)) = steps.next_if(|(number, _)| *number == own) {
             for (at, what) in row {
                 step += 1;
-                tell(Event::StepTaken {
+                emit(Event::StepTaken {
                     test: test.number,
                     step,
                     at,
@@ -230,7 +230,7 @@ pub(crate) async fn emit_tests(
         let Some(verdict) = &test.verdict else {
             continue;
         };
-        tell(Event::TestFinished {
+        emit(Event::TestFinished {
             test: test.number,
             seed: test.seed,
             verdict: verdict.clone(),
@@ -241,7 +241,7 @@ pub(crate) async fn emit_tests(
         for row in &found {
             if row.try_get::<i64, _>("test")? == own {
                 let failure = row.try_get::<i64, _>("failure")?;
-                tell(Event::FailureFound {
+                emit(Event::FailureFound {
                     test: test.number,
                     failure: FailureId(u32::try_from(failure).unwrap_or(u32::MAX)),
                     deviation: parsed::<SavedDeviation>(row, "deviation")?,
@@ -250,7 +250,7 @@ pub(crate) async fn emit_tests(
         }
         for row in &growth {
             if row.try_get::<i64, _>("test")? == own {
-                tell(Event::CoverageGrew {
+                emit(Event::CoverageGrew {
                     test: test.number,
                     covered_switches: number(row, "switches")? as usize,
                     covered_locations: number(row, "locations")? as usize,

@@ -8,7 +8,7 @@ use crate::ids::LocationId;
 use crate::sts::Sts;
 
 /// More steps than this say less than the name itself.
-const MOST: usize = 3;
+const MAX_TITLE_STEPS: usize = 3;
 
 /// The titles of a system, made when somebody first asks. They follow from the rest of it.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ fn make(sts: &Sts) -> HashMap<LocationId, String> {
                     .label()
                     .map(|label| sts.label(label).marked_name()),
             );
-            if way.len() <= MOST {
+            if way.len() <= MAX_TITLE_STEPS {
                 ways.insert(target, (start, way));
                 queue.push_back(target);
             }

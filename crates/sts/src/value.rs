@@ -62,7 +62,7 @@ impl Value {
 
     /// The value as it would be written in a model.
     pub fn display<'a>(&'a self, types: &'a Types) -> impl fmt::Display + 'a {
-        Shown { value: self, types }
+        DisplayValue { value: self, types }
     }
 }
 
@@ -90,19 +90,19 @@ impl From<Decimal> for Value {
     }
 }
 
-struct Shown<'a> {
+struct DisplayValue<'a> {
     value: &'a Value,
     types: &'a Types,
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for DisplayValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, items: &[Value]| {
             for (position, item) in items.iter().enumerate() {
                 if position > 0 {
                     f.write_str(", ")?;
                 }
-                Shown {
+                DisplayValue {
                     value: item,
                     types: self.types,
                 }
@@ -138,7 +138,7 @@ impl fmt::Display for Shown<'_> {
                 f.write_str(if is_set { "]" } else { "}" })
             }
             Value::Struct(id, fields) if self.types.kind_of(*id) == StructKind::Entry => {
-                let side = |at: usize| Shown {
+                let side = |at: usize| DisplayValue {
                     value: fields.get(at).unwrap_or(&Value::Void),
                     types: self.types,
                 };
@@ -158,7 +158,7 @@ impl fmt::Display for Shown<'_> {
                     if let Some((name, _)) = names.and_then(|names| names.get(position)) {
                         write!(f, "{name}: ")?;
                     }
-                    Shown {
+                    DisplayValue {
                         value: field,
                         types: self.types,
                     }

@@ -110,7 +110,7 @@ fn a_stimulus_that_the_specification_does_not_speak_of_is_free() {
 
 /// Tretmans' example: the traces are the same, and after the silence they are not.
 #[test]
-fn silence_in_the_middle_of_a_trace_tells_systems_apart() {
+fn silence_in_the_middle_of_a_trace_distinguishes_systems() {
     let edges = [
         (0, "?a", 1),
         (1, "?a", 2),

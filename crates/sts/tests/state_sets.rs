@@ -463,7 +463,7 @@ fn asked_after_setting(variable: usize) -> usize {
 }
 
 #[test]
-fn the_solver_is_asked_once_about_states_that_a_guard_does_not_tell_apart() {
+fn the_solver_is_asked_once_about_states_that_a_guard_does_not_distinguish() {
     assert_eq!(asked_after_setting(1), 1);
     assert_eq!(asked_after_setting(0), 4);
 }

@@ -97,7 +97,7 @@ pub struct FailureDetail {
     /// Why the original trace fails, where there is a shrunk one: that may deviate elsewhere.
     pub original_why: Option<Why>,
     /// Length over runs of the last shrinking, where it is known.
-    pub race: Vec<RacePoint>,
+    pub shrinking_progress: Vec<ProgressPoint>,
     /// What `ioco explain` says about the code.
     pub code_text: String,
 }
@@ -128,7 +128,7 @@ pub struct ModelLine {
 /// The shortest trace known after so many runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
-pub struct RacePoint {
+pub struct ProgressPoint {
     pub run: usize,
     pub length: usize,
 }
@@ -148,7 +148,7 @@ pub struct Facts {
     pub allowed_in: Option<String>,
     /// How the system is reached, for a person.
     pub connection: String,
-    pub race: Vec<RacePoint>,
+    pub shrinking_progress: Vec<ProgressPoint>,
 }
 
 impl FailureSummary {
@@ -242,7 +242,7 @@ impl FailureDetail {
             shrunk,
             original,
             original_why,
-            race: facts.race.clone(),
+            shrinking_progress: facts.shrinking_progress.clone(),
             code_text: describe(&file.last_deviation().code)
                 .unwrap_or_default()
                 .to_owned(),

@@ -11,7 +11,9 @@ mod run;
 mod trace;
 
 pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore, explore_taken};
-pub use failure::{Facts, FailureDetail, FailureStatus, FailureSummary, ModelLine, RacePoint, Why};
+pub use failure::{
+    Facts, FailureDetail, FailureStatus, FailureSummary, ModelLine, ProgressPoint, Why,
+};
 pub use goal::{GoalView, goal_of, number_of};
 pub use model::{
     DiagnosticView, LabelView, LocationView, ModelView, ParameterView, SourceView, SwitchView,

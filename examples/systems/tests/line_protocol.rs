@@ -142,7 +142,7 @@ fn a_crash_comes_with_its_stimulus() {
 }
 
 #[test]
-fn rubbish_is_no_protocol_and_late_answers_come() {
+fn invalid_lines_are_answered_and_late_answers_come() {
     let output = run(&["rubbish", "--after", "1"], PINGS);
     assert!(String::from_utf8(output.stdout).is_err());
     let said = lines(&["late", "--after", "1", "--delay-ms", "1"], PINGS);

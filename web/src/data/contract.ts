@@ -33,7 +33,7 @@ export type {
   ModelLine,
   ModelView as Model,
   ProjectView as Project,
-  RacePoint,
+  ProgressPoint,
   RecentStep,
   ReplayResult,
   RunDetail,

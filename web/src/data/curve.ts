@@ -23,7 +23,7 @@ export function position(value: number, range: Range, size: number): number {
   return ((value - range.from) / (range.to - range.from)) * size;
 }
 
-/** A line that holds its value until the next point: what a race or a coverage really does. */
+/** A line that holds its value until the next point: as shrinking progress and coverage do. */
 export function staircase(samples: Sample[], x: Range, y: Range, width: number, height: number): string {
   let path = "";
   for (const [index, sample] of samples.entries()) {

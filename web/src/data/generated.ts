@@ -154,7 +154,7 @@ original_why: Why | null,
 /**
  * Length over runs of the last shrinking, where it is known.
  */
-race: Array<RacePoint>, 
+shrinking_progress: Array<ProgressPoint>, 
 /**
  * What `ioco explain` says about the code.
  */
@@ -294,7 +294,7 @@ export type JobState = "running" | "finished" | "error" | "stopped";
 /**
  * A job as the page sees it.
  */
-export type JobView = { job: string, kind: "replay" | "shrink" | "generate", state: JobState, race: Array<RacePoint>, done: number, total: number | null, message: string | null, result: JobResult | null, };
+export type JobView = { job: string, kind: "replay" | "shrink" | "generate", state: JobState, shrinking_progress: Array<ProgressPoint>, done: number, total: number | null, message: string | null, result: JobResult | null, };
 
 /**
  * Where a walk was kept.
@@ -419,7 +419,7 @@ defaults: DefaultsView, };
 /**
  * The shortest trace known after so many runs.
  */
-export type RacePoint = { run: number, length: number, };
+export type ProgressPoint = { run: number, length: number, };
 
 export type RecentStep = { number: number, kind: StepKind, text: string, };
 

@@ -10,7 +10,7 @@ import type {
 import { parseExact, stringifyExact } from "./exact";
 
 /** Something went wrong; `hint` says what to do about it. */
-export class Trouble extends Error {
+export class PageError extends Error {
   readonly hint: string;
   readonly status: number;
   constructor(message: string, hint: string, status = 0) {
@@ -20,9 +20,9 @@ export class Trouble extends Error {
   }
 }
 
-export function troubleOf(error: unknown): Trouble {
-  if (error instanceof Trouble) return error;
-  return new Trouble(error instanceof Error ? error.message : String(error), "");
+export function pageError(error: unknown): PageError {
+  if (error instanceof PageError) return error;
+  return new PageError(error instanceof Error ? error.message : String(error), "");
 }
 
 export type Close = () => void;
@@ -50,7 +50,7 @@ export interface Source {
   compare(a: string, b: string): Promise<Comparison>;
   start(request: RunRequest): Promise<RunSummary>;
   control(run: string, action: string, delay?: number): Promise<RunSummary>;
-  follow(run: string, heard: (live: Live) => void, lost: (trouble: Trouble) => void): Close;
+  follow(run: string, heard: (live: Live) => void, lost: (error: PageError) => void): Close;
   accept(failure: string, reason: string | null): Promise<FailureDetail>;
   replay(failure: string, times: number): Promise<Job>;
   shrink(failure: string, shrinker: string | null, runs: number | null): Promise<Job>;
@@ -64,7 +64,7 @@ export interface Source {
   beginWalk(model: string): Promise<WalkView>;
   stepWalk(request: WalkRequestStep): Promise<WalkView>;
   keepWalk(): Promise<KeptWalk>;
-  followJob(job: string, heard: (job: Job) => void, lost: (trouble: Trouble) => void): Close;
+  followJob(job: string, heard: (job: Job) => void, lost: (error: PageError) => void): Close;
   stopJob(job: string): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export class Server implements Source {
     try {
       response = await fetch(this.#base + path, request);
     } catch {
-      throw new Trouble("the server does not answer", "is `ioco serve` still running in the terminal?");
+      throw new PageError("the server does not answer", "is `ioco serve` still running in the terminal?");
     }
     const text = await response.text();
     if (!response.ok) throw refusal(response.status, text);
@@ -103,7 +103,7 @@ export class Server implements Source {
     path: string,
     heard: (value: T) => boolean,
     check: () => Promise<T>,
-    lost: (trouble: Trouble) => void,
+    lost: (error: PageError) => void,
   ): Close {
     const separator = path.includes("?") ? "&" : "?";
     let silent = 0;
@@ -119,7 +119,7 @@ export class Server implements Source {
         if (silent < 4) return;
         events.close();
       }
-      check().then(heard, (error: unknown) => lost(troubleOf(error)));
+      check().then(heard, (error: unknown) => lost(pageError(error)));
     };
     return () => events.close();
   }
@@ -138,7 +138,7 @@ export class Server implements Source {
         heard(changes);
         return false;
       },
-      () => Promise.reject(new Trouble("", "")),
+      () => Promise.reject(new PageError("", "")),
       // A server that is gone is noticed by the next call.
       () => {},
     );
@@ -180,7 +180,7 @@ export class Server implements Source {
     await this.#call<unknown>(`/api/jobs/${encodeURIComponent(job)}/stop`, {});
   };
 
-  follow(run: string, heard: (live: Live) => void, lost: (trouble: Trouble) => void): Close {
+  follow(run: string, heard: (live: Live) => void, lost: (error: PageError) => void): Close {
     const path = `/api/runs/${encodeURIComponent(run)}/events`;
     return this.#listen<Live>(
       path,
@@ -188,12 +188,12 @@ export class Server implements Source {
         heard(live);
         return ended(live.state);
       },
-      () => Promise.reject(new Trouble("the run cannot be followed: the server does not answer", "is `ioco serve` still running in the terminal?")),
+      () => Promise.reject(new PageError("the run cannot be followed: the server does not answer", "is `ioco serve` still running in the terminal?")),
       lost,
     );
   }
 
-  followJob(job: string, heard: (job: Job) => void, lost: (trouble: Trouble) => void): Close {
+  followJob(job: string, heard: (job: Job) => void, lost: (error: PageError) => void): Close {
     const path = `/api/jobs/${encodeURIComponent(job)}`;
     return this.#listen<Job>(
       `${path}/events`,
@@ -216,23 +216,23 @@ function of(model: string | null): string {
 }
 
 /** The message of a refused call; a body that is not ours still gives a readable one. */
-export function refusal(status: number, text: string): Trouble {
+export function refusal(status: number, text: string): PageError {
   try {
     const body = JSON.parse(text) as { error?: unknown; hint?: unknown };
     if (typeof body.error === "string") {
-      return new Trouble(body.error, typeof body.hint === "string" ? body.hint : "", status);
+      return new PageError(body.error, typeof body.hint === "string" ? body.hint : "", status);
     }
   } catch {
     // Not JSON: fall through to the status.
   }
   if (status === 401) {
-    return new Trouble(
+    return new PageError(
       "this page has no valid token",
       "open the address that `ioco serve` printed in the terminal; it ends in ?token=…",
       401,
     );
   }
-  return new Trouble(`the server answered ${status}`, text.slice(0, 200), status);
+  return new PageError(`the server answered ${status}`, text.slice(0, 200), status);
 }
 
 /** Reads the data that `ioco report --format html` put into the page. */
@@ -294,11 +294,11 @@ export class Embedded implements Source {
   follow = () => () => {};
   followJob = () => () => {};
 
-  #refuse(): Trouble {
-    return new Trouble("a report cannot start or change anything", "start `ioco serve` in the project to do this");
+  #refuse(): PageError {
+    return new PageError("a report cannot start or change anything", "start `ioco serve` in the project to do this");
   }
 }
 
-function missing(what: string): Trouble {
-  return new Trouble(`${what} is not in this report`, "a report holds one run, its failures and some of its tests");
+function missing(what: string): PageError {
+  return new PageError(`${what} is not in this report`, "a report holds one run, its failures and some of its tests");
 }

@@ -54,11 +54,11 @@ export interface Choices {
  * What a layered drawing can hold: above this it can neither be read nor be computed in seconds.
  * Many labelled edges cost more than many locations.
  */
-const MOST_NODES = 300;
-const MOST_EDGES = 450;
+const MAX_NODES = 300;
+const MAX_EDGES = 450;
 
 export function tooLarge(nodes: number, edges: number): boolean {
-  return nodes > MOST_NODES || edges > MOST_EDGES;
+  return nodes > MAX_NODES || edges > MAX_EDGES;
 }
 
 /** Whether the whole model has to be drawn as a map. */

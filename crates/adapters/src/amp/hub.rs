@@ -36,7 +36,7 @@ const MAX_ADAPTERS: usize = 64;
 
 /// More connections that have not announced themselves than this are too: then the oldest of them gives way. An
 /// adapter introduces itself within milliseconds, so those that dawdle cannot shut it out.
-const MAX_STRANGERS: usize = 64;
+const MAX_PENDING_CONNECTIONS: usize = 64;
 
 /// How long a read may block while a connection shakes hands.
 const SLICE: Duration = Duration::from_millis(50);
@@ -113,7 +113,7 @@ impl HubOptions {
 struct Register {
     peers: Vec<Arc<Peer>>,
     /// Who has not announced itself yet, oldest first, and what ends its connection.
-    strangers: VecDeque<(u64, TcpStream)>,
+    pending_connections: VecDeque<(u64, TcpStream)>,
     /// What a person should know, such as who was turned away.
     warnings: Warnings,
 }
@@ -139,9 +139,11 @@ impl Shared {
     }
 
     /// It has announced itself, or is gone.
-    fn forget_stranger(&self, number: u64) {
+    fn forget_pending(&self, number: u64) {
         let mut register = self.register();
-        register.strangers.retain(|(other, _)| *other != number);
+        register
+            .pending_connections
+            .retain(|(other, _)| *other != number);
     }
 
     fn warn(&self, text: String) {
@@ -279,21 +281,21 @@ impl Drop for Hub {
 }
 
 fn encryption(certificate: &PathBuf, key: &PathBuf) -> Result<rustls::ServerConfig, AdapterError> {
-    let trouble = |file: &PathBuf, error: &dyn std::fmt::Display| {
+    let unusable = |file: &PathBuf, error: &dyn std::fmt::Display| {
         AdapterError::new(format!("{} cannot be used: {error}", file.display()))
             .hint("both files are PEM: the certificate chain, and its private key")
     };
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| trouble(certificate, &error))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| trouble(key, &error))?;
+        .map_err(|error| unusable(certificate, &error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| trouble(certificate, &error))?
+        .map_err(|error| unusable(certificate, &error))?
         .with_no_client_auth()
         .with_single_cert(chain, secret)
-        .map_err(|error| trouble(certificate, &error))
+        .map_err(|error| unusable(certificate, &error))
 }
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
@@ -311,20 +313,22 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         let number = shared.numbers.fetch_add(1, Ordering::Relaxed);
         let oldest = {
             let mut register = shared.register();
-            register.strangers.push_back((number, end));
-            let is_full = register.strangers.len() > MAX_STRANGERS;
-            is_full.then(|| register.strangers.pop_front()).flatten()
+            register.pending_connections.push_back((number, end));
+            let is_full = register.pending_connections.len() > MAX_PENDING_CONNECTIONS;
+            is_full
+                .then(|| register.pending_connections.pop_front())
+                .flatten()
         };
         if let Some((_, oldest)) = oldest {
             let _ = oldest.shutdown(std::net::Shutdown::Both);
             shared.warn(format!(
-                "more than {MAX_STRANGERS} connections that do not announce themselves: the oldest give way"
+                "more than {MAX_PENDING_CONNECTIONS} connections that do not announce themselves: the oldest give way"
             ));
         }
         let shared = Arc::clone(shared);
         std::thread::spawn(move || {
             serve(tcp, address, number, &shared);
-            shared.forget_stranger(number);
+            shared.forget_pending(number);
             shared.changed.notify_all();
         });
     }
@@ -367,7 +371,7 @@ fn serve(tcp: TcpStream, address: SocketAddr, number: u64, shared: &Arc<Shared>)
         is_taken: AtomicBool::new(false),
         is_released: AtomicBool::new(false),
     });
-    shared.forget_stranger(number);
+    shared.forget_pending(number);
     {
         let mut register = shared.register();
         if register.peers.len() >= MAX_ADAPTERS {

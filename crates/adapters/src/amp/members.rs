@@ -54,11 +54,16 @@ impl Member {
     pub fn describe(&self) -> String {
         let labels = &self.peer.announcement.labels;
         let responses = labels.iter().filter(|l| l.is_response()).count();
-        format!(
-            "adapter {} announces {} stimuli and {responses} responses",
-            Untrusted::new(self.name()),
-            labels.len() - responses
-        )
+        let stimuli = match labels.len() - responses {
+            1 => "1 stimulus".to_owned(),
+            count => format!("{count} stimuli"),
+        };
+        let responses = match responses {
+            1 => "1 response".to_owned(),
+            count => format!("{count} responses"),
+        };
+        let name = Untrusted::new(self.name());
+        format!("adapter {name} announces {stimuli} and {responses}")
     }
 
     pub fn reported(&self, error: &wire::Error, when: &str) -> AdapterError {

@@ -252,7 +252,7 @@ impl Amp {
         }
     }
 
-    /// Makes trouble the end of the run.
+    /// Ends the run with an error.
     fn failed<T>(&mut self, result: Result<T, AdapterError>) -> Result<T, AdapterError> {
         if result.is_err() {
             self.end_run();

@@ -114,12 +114,12 @@ pub(super) fn listen_to_events(body: ureq::Body, budget: &Budget, tell: &Sender<
             }
         }
     };
-    let trouble = HttpEvent::AdapterError {
+    let event = HttpEvent::AdapterError {
         number: None,
         message,
         ended: true,
     };
-    let _ = tell.send_last((Instant::now(), trouble));
+    let _ = tell.send_last((Instant::now(), event));
 }
 
 pub(super) type ClientSocket = tungstenite::WebSocket<TcpStream>;
@@ -174,10 +174,10 @@ pub(super) fn listen_to_socket(mut socket: ClientSocket, tell: &Sender<Stamped>)
             Err(error) => break error,
         }
     };
-    let trouble = HttpEvent::AdapterError {
+    let event = HttpEvent::AdapterError {
         number: None,
         message: format!("the web socket broke off: {error}"),
         ended: true,
     };
-    let _ = tell.send_last((Instant::now(), trouble));
+    let _ = tell.send_last((Instant::now(), event));
 }

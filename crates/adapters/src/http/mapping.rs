@@ -163,7 +163,7 @@ enum Source {
 
 /// A response as a service sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Played {
+pub(super) enum ServiceMessage {
     Answer { status: u16, body: Vec<u8> },
     Event { name: String, data: String },
     Message(String),
@@ -316,7 +316,7 @@ impl Mapped {
     }
 
     /// What a response is over HTTP; `None` where it is the answer to another request than this.
-    pub fn play(&self, action: &Action, to: Option<LabelId>) -> Option<Played> {
+    pub fn play(&self, action: &Action, to: Option<LabelId>) -> Option<ServiceMessage> {
         let mut known = self.responses.iter();
         let response = known.find(|response| response.label == action.label)?;
         let mut body = Vec::new();
@@ -325,11 +325,11 @@ impl Mapped {
             .write(&action.values, self.sts.types(), &mut body);
         let text = |body| String::from_utf8_lossy(body).into_owned();
         match &response.source {
-            Source::Event(name) => Some(Played::Event {
+            Source::Event(name) => Some(ServiceMessage::Event {
                 name: name.clone(),
                 data: text(&body),
             }),
-            Source::Message => Some(Played::Message(text(&body))),
+            Source::Message => Some(ServiceMessage::Message(text(&body))),
             Source::Answer => {
                 let to = to?;
                 let status = response
@@ -337,7 +337,7 @@ impl Mapped {
                     .first()
                     .map_or(200, |range| *range.start());
                 let fits = response.to.is_empty() || response.to.contains(&to);
-                fits.then_some(Played::Answer { status, body })
+                fits.then_some(ServiceMessage::Answer { status, body })
             }
         }
     }

@@ -13,7 +13,7 @@ use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::Role;
 use tungstenite::{Message, WebSocket};
 
-use super::mapping::{HttpMapping, Mapped, Played};
+use super::mapping::{HttpMapping, Mapped, ServiceMessage};
 use super::reverse::RequestMeaning;
 use super::wire::{Head, MessagePart, Messages, StartLine};
 use crate::connection::AdapterError;
@@ -255,12 +255,12 @@ impl Service {
             };
             for response in &said {
                 match self.mapped.play(response, to) {
-                    Some(Played::Answer { status, body }) if answer.is_none() => {
+                    Some(ServiceMessage::Answer { status, body }) if answer.is_none() => {
                         answer = Some(Reaction::Answer { status, body });
                     }
-                    Some(Played::Event { name, data }) => shared.event(&name, &data),
-                    Some(Played::Message(text)) => shared.message(&text),
-                    Some(Played::Answer { .. }) | None => self.cannot_say(response.label),
+                    Some(ServiceMessage::Event { name, data }) => shared.event(&name, &data),
+                    Some(ServiceMessage::Message(text)) => shared.message(&text),
+                    Some(ServiceMessage::Answer { .. }) | None => self.cannot_say(response.label),
                 }
             }
         }

@@ -228,7 +228,7 @@ process('shop') {
     }
 
     #[test]
-    fn what_is_no_stimulus_is_told_apart() {
+    fn requests_that_are_no_stimulus_are_recognised() {
         let mapped = mapped();
         let asked = |method: &str, target: &str, body: &str| {
             mapped.asked(method, target, body, &mut |_| true)

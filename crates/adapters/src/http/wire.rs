@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_http_is_told() {
+    fn bytes_that_are_not_http_are_an_error() {
         let mut messages = Messages::requests();
         assert!(
             messages

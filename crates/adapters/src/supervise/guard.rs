@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// Marks what we start, for the watchdog: a child that was being started when we died has told nobody its
+/// Marks what we start, for the watchdog: a child that was being started when we died has reported to nobody its
 /// number yet.
 const MARK: &str = "IOCO_STARTED_BY";
 
@@ -82,9 +82,9 @@ fn mark() -> &'static str {
 }
 
 impl Register {
-    /// Tells the watchdog, and starts one where there is none (any more). Without a shell there is no
+    /// Sends a line to the watchdog, and starts one where there is none (any more). Without a shell there is no
     /// watchdog, and everything else works.
-    fn tell(&mut self, line: &str) {
+    fn send(&mut self, line: &str) {
         if let Some(watchdog) = &mut self.watchdog
             && watchdog.write_all(line.as_bytes()).is_ok()
         {
@@ -143,16 +143,16 @@ impl Guarded {
         command.process_group(0).env(MARK, mark());
         // Held until the child is known, so that `kill_guarded` misses none.
         let mut register = register();
-        register.tell("? \n");
+        register.send("? \n");
         match command.spawn() {
             Ok(child) => {
                 let group = Pid::from_child(&child).as_raw_nonzero().get();
                 register.groups.insert(group);
-                register.tell(&format!("+ {group}\n"));
+                register.send(&format!("+ {group}\n"));
                 Ok(Guarded { child })
             }
             Err(error) => {
-                register.tell("- 0\n");
+                register.send("- 0\n");
                 Err(error)
             }
         }
@@ -201,7 +201,7 @@ impl Drop for Guarded {
         let mut register = register();
         register.groups.remove(&group);
         // Before the child is waited for: until then nobody else can get its number.
-        register.tell(&format!("- {group}\n"));
+        register.send(&format!("- {group}\n"));
         drop(register);
         let _ = self.child.wait();
     }

@@ -11,7 +11,7 @@ use super::size;
 
 /// What may wait: entries, and their bytes. One entry may be larger than that, and then waits alone.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct Capacity {
     entries: usize,
     bytes: usize,
 }
@@ -21,7 +21,7 @@ struct State<T> {
     bytes: usize,
     senders: usize,
     is_received: bool,
-    bounds: Bounds,
+    capacity: Capacity,
 }
 
 struct Shared<T> {
@@ -39,7 +39,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// A queue with the bounds of the budget: so many messages, and no more bytes than one message may have.
+/// A queue with the capacity of the budget: so many messages, and no more bytes than one message may have.
 pub(crate) fn queue<T>(budget: &Budget) -> (Sender<T>, Receiver<T>) {
     let shared = Arc::new(Shared {
         state: Mutex::new(State {
@@ -47,7 +47,7 @@ pub(crate) fn queue<T>(budget: &Budget) -> (Sender<T>, Receiver<T>) {
             bytes: 0,
             senders: 1,
             is_received: true,
-            bounds: Bounds {
+            capacity: Capacity {
                 entries: size(budget.queue),
                 bytes: size(budget.message),
             },
@@ -103,9 +103,9 @@ impl<T> Sender<T> {
 }
 
 fn has_room<T>(state: &State<T>, bytes: usize) -> bool {
-    let bounds = state.bounds;
-    let fits = state.bytes.saturating_add(bytes) <= bounds.bytes || state.entries.is_empty();
-    fits && state.entries.len() < bounds.entries
+    let capacity = state.capacity;
+    let fits = state.bytes.saturating_add(bytes) <= capacity.bytes || state.entries.is_empty();
+    fits && state.entries.len() < capacity.entries
 }
 
 fn put<T>(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Different warnings that are kept; a peer can make up any number.
-const MOST: usize = 100;
+const MAX_WARNINGS: usize = 100;
 
 /// Characters of one warning.
 const LONGEST: usize = 2000;
@@ -22,7 +22,7 @@ impl Warnings {
         if self.is_full || self.known.contains(&warning) {
             return;
         }
-        if self.known.len() >= MOST {
+        if self.known.len() >= MAX_WARNINGS {
             self.is_full = true;
             self.fresh
                 .push("there are more warnings of this kind, which are not shown".to_owned());
@@ -65,11 +65,11 @@ mod tests {
             warnings.push(format!("{number}{}", "x".repeat(LONGEST)));
         }
         let taken = warnings.take();
-        assert_eq!(taken.len(), MOST);
+        assert_eq!(taken.len(), MAX_WARNINGS);
         assert!(taken.iter().all(|text| text.chars().count() <= LONGEST + 1));
-        assert!(taken[MOST - 1].contains("more warnings"));
+        assert!(taken[MAX_WARNINGS - 1].contains("more warnings"));
         // What is kept in order not to repeat it is bounded too, however much comes.
         let bytes: usize = warnings.known.iter().map(String::capacity).sum();
-        assert!(bytes <= MOST * 2 * (LONGEST + 10), "{bytes}");
+        assert!(bytes <= MAX_WARNINGS * 2 * (LONGEST + 10), "{bytes}");
     }
 }

@@ -7,7 +7,7 @@ use crate::ast::{Span, Text};
 use crate::codes::{self, Code};
 use crate::diagnostic::Diagnostic;
 use crate::expr::generated::Generated;
-use crate::expr::known::{Known, Wanted, coerce, wanted_by};
+use crate::expr::known::{ExpectedType, Known, coerce, wanted_by};
 use crate::expr::names::{Names, Resolution, Signature};
 use crate::expr::parse::{self, ExprError, MethodCall, Node, NodeKind, Update};
 use crate::suggest::did_you_mean;
@@ -371,7 +371,7 @@ impl Checker<'_> {
             Type::Struct(id) => {
                 let declared = &self.names.types.structs[id.index()];
                 match declared.kind {
-                    StructKind::Plain => format!("a {}", declared.name),
+                    StructKind::Plain => format!("a struct {}", declared.name),
                     StructKind::Set => format!("a {}", declared.name),
                     StructKind::Hash => format!("a hash {}", declared.name),
                     StructKind::Entry => format!("an entry {}", declared.name),
@@ -448,7 +448,7 @@ impl Checker<'_> {
         (Expr::Const(Value::Void), Known::Wrong)
     }
 
-    pub(super) fn check(&mut self, node: &Node, expected: Option<Wanted>) -> (Expr, Known) {
+    pub(super) fn check(&mut self, node: &Node, expected: Option<ExpectedType>) -> (Expr, Known) {
         match &node.kind {
             NodeKind::Wrong => Self::wrong(),
             NodeKind::Void => (Expr::Const(Value::Void), Known::Void),
@@ -463,7 +463,7 @@ impl Checker<'_> {
                 None => self.bad_number(node, "a decimal has at most 28 digits"),
             },
             NodeKind::Name(name) => {
-                let member = expected.and_then(Wanted::member);
+                let member = expected.and_then(ExpectedType::member);
                 let meaning = self.names.meaning(name, member);
                 self.named(node, name, meaning)
             }

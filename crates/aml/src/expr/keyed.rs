@@ -8,7 +8,7 @@ use ioco_sts::{BinaryOp, Expr, StructId, StructKind, Type, Types, UnaryOp, Value
 use crate::codes;
 use crate::expr::check::Checker;
 use crate::expr::generated::{Fold, Generated, Items, choice, index, joined, last_index, missing};
-use crate::expr::known::{Known, Wanted, coerce, comparable};
+use crate::expr::known::{ExpectedType, Known, coerce, comparable};
 use crate::expr::methods::{ITEM_METHODS, VALUE_METHODS, field};
 use crate::expr::parse::{MethodCall, Node, NodeKind, SetOp};
 
@@ -35,10 +35,10 @@ impl Checker<'_> {
         &mut self,
         kind: StructKind,
         first: Option<(&Node, Option<&Node>)>,
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> Option<StructId> {
         let types = self.names.types;
-        if let Some(Wanted::Struct(id)) = expected
+        if let Some(ExpectedType::Struct(id)) = expected
             && types.kind_of(id) == kind
         {
             return Some(id);
@@ -100,7 +100,7 @@ impl Checker<'_> {
         &mut self,
         node: &Node,
         items: &[Node],
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> Typed {
         let types = self.names.types;
         let first = items.first().map(|item| (item, None));
@@ -147,7 +147,7 @@ impl Checker<'_> {
         &mut self,
         node: &Node,
         pairs: &[[Node; 2]],
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> Typed {
         let types = self.names.types;
         let first = pairs.first().map(|[key, value]| (key, Some(value)));
@@ -271,7 +271,7 @@ impl Checker<'_> {
         node: &Node,
         op: SetOp,
         both: &[Node; 2],
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> Typed {
         let (first, second) = self.operands(&both[0], &both[1], expected);
         if first.1 == Known::Wrong || second.1 == Known::Wrong {

@@ -18,31 +18,31 @@ pub enum Known {
 /// The type around an expression, where it decides what the expression means: between members of the same name, and
 /// for what a set or a hash that is written out holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExpectedType {
     Member(EnumId),
     Struct(StructId),
 }
 
-impl Wanted {
+impl ExpectedType {
     pub fn member(self) -> Option<EnumId> {
         match self {
-            Wanted::Member(id) => Some(id),
-            Wanted::Struct(_) => None,
+            ExpectedType::Member(id) => Some(id),
+            ExpectedType::Struct(_) => None,
         }
     }
 }
 
-pub fn wanted(known: &Known) -> Option<Wanted> {
+pub fn wanted(known: &Known) -> Option<ExpectedType> {
     match known {
         Known::Of(ty) => wanted_by(ty),
         _ => None,
     }
 }
 
-pub fn wanted_by(ty: &Type) -> Option<Wanted> {
+pub fn wanted_by(ty: &Type) -> Option<ExpectedType> {
     match ty {
-        Type::Enum(id) => Some(Wanted::Member(*id)),
-        Type::Struct(id) => Some(Wanted::Struct(*id)),
+        Type::Enum(id) => Some(ExpectedType::Member(*id)),
+        Type::Struct(id) => Some(ExpectedType::Struct(*id)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::expr::check::Checker;
 use crate::expr::generated::{Fold, Generated, Items, choice, joined};
 use crate::expr::keyed::keeps_type;
-use crate::expr::known::{Known, Wanted, comparable, is_array, is_number, wanted};
+use crate::expr::known::{ExpectedType, Known, comparable, is_array, is_number, wanted};
 use crate::expr::names::Names;
 use crate::expr::parse::{BlockNode, MethodCall, Node, NodeKind};
 use crate::suggest::did_you_mean;
@@ -46,7 +46,7 @@ impl Checker<'_> {
         &mut self,
         node: &Node,
         call: &MethodCall,
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> (Expr, Known) {
         let MethodCall {
             receiver,

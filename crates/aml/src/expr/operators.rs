@@ -7,7 +7,8 @@ use crate::diagnostic::Diagnostic;
 use crate::expr::check::Checker;
 use crate::expr::keyed::is_written_out;
 use crate::expr::known::{
-    Known, Wanted, arithmetic, coerce, coerce_both, comparable, is_array, is_number, joined, wanted,
+    ExpectedType, Known, arithmetic, coerce, coerce_both, comparable, is_array, is_number, joined,
+    wanted,
 };
 use crate::expr::names::Resolution;
 use crate::expr::parse::{Node, NodeKind};
@@ -40,9 +41,9 @@ impl Checker<'_> {
         &mut self,
         left: &Node,
         right: &Node,
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> ((Expr, Known), (Expr, Known)) {
-        let member = expected.and_then(Wanted::member);
+        let member = expected.and_then(ExpectedType::member);
         let left_waits = matches!(&left.kind, NodeKind::Name(name)
             if matches!(self.names.meaning(name, member), Resolution::Ambiguous(_)))
             || is_written_out(left);
@@ -63,7 +64,7 @@ impl Checker<'_> {
         op: BinaryOp,
         left: &Node,
         right: &Node,
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> (Expr, Known) {
         let ((first, first_type), (second, second_type)) = self.operands(left, right, expected);
         if first_type == Known::Wrong || second_type == Known::Wrong {
@@ -268,7 +269,7 @@ impl Checker<'_> {
     pub(super) fn conditional(
         &mut self,
         all: &[Node; 3],
-        expected: Option<Wanted>,
+        expected: Option<ExpectedType>,
     ) -> (Expr, Known) {
         let condition = self.boolean(&all[0]);
         let ((then, then_type), (otherwise, otherwise_type)) =
@@ -353,7 +354,11 @@ impl Checker<'_> {
         )
     }
 
-    pub(super) fn array(&mut self, items: &[Node], expected: Option<Wanted>) -> (Expr, Known) {
+    pub(super) fn array(
+        &mut self,
+        items: &[Node],
+        expected: Option<ExpectedType>,
+    ) -> (Expr, Known) {
         let mut checked = Vec::with_capacity(items.len());
         let mut joint: Option<Known> = None;
         for item in items {

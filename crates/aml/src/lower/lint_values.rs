@@ -60,9 +60,9 @@ impl Lowering<'_> {
                     continue;
                 }
                 let seen = &self.variables[update.variable.index()].seen;
-                let reach = facts.reach(&value);
-                let fits = Domain::of_type(&seen.ty, &self.types).meet(&reach.domain());
-                if reach.never_has_a_value() {
+                let outcome = facts.values_of(&value);
+                let fits = Domain::of_type(&seen.ty, &self.types).meet(&outcome.domain());
+                if outcome.never_has_a_value() {
                     let message = "this never has a value".to_owned();
                     found.push((codes::NEVER_FITS, span, message));
                 } else if fits.is_empty() {
@@ -95,15 +95,15 @@ fn divides_by_zero(facts: &Facts<'_>, expr: &Expr) -> bool {
     let again = |part: &Expr| divides_by_zero(facts, part);
     match expr {
         Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
-            let goes_on = || facts.reach(&both[0]).may_be(*op == BinaryOp::And);
+            let goes_on = || facts.values_of(&both[0]).may_be(*op == BinaryOp::And);
             again(&both[0]) || again(&both[1]) && goes_on()
         }
         Expr::If(all) => {
-            let may_be = |truth| facts.reach(&all[0]).may_be(truth);
+            let may_be = |truth| facts.values_of(&all[0]).may_be(truth);
             again(&all[0]) || again(&all[1]) && may_be(true) || again(&all[2]) && may_be(false)
         }
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, both) => {
-            let zero = match facts.reach(&both[1]).values.only() {
+            let zero = match facts.values_of(&both[1]).values.only() {
                 Some(Value::Int(divisor)) => divisor == 0,
                 Some(Value::Decimal(divisor)) => divisor.is_zero(),
                 _ => false,

@@ -16,7 +16,7 @@ use crate::seen::Seen;
 use crate::suggest::did_you_mean;
 
 /// Steps that a query may ask for at most: a typing mistake must not ask for a million.
-const MOST: u32 = 10_000;
+const MAX_STEPS: u32 = 10_000;
 
 const STATEMENTS: &[&str] = &["within", "at", "visits", "where", "times"];
 
@@ -126,8 +126,8 @@ impl<'a> QueryReader<'a> {
                 self.wrong(span, "a number is followed by `times` and a step");
                 return None;
             }
-            if number == 0 || number > MOST {
-                self.wrong(span, format!("a step comes 1 to {MOST} times"));
+            if number == 0 || number > MAX_STEPS {
+                self.wrong(span, format!("a step comes 1 to {MAX_STEPS} times"));
                 return None;
             }
             times = number;
@@ -165,8 +165,8 @@ impl<'a> QueryReader<'a> {
             );
             return None;
         };
-        if number > MOST {
-            self.wrong(span, format!("a test has at most {MOST} steps"));
+        if number > MAX_STEPS {
+            self.wrong(span, format!("a test has at most {MAX_STEPS} steps"));
             return None;
         }
         if !(cursor.takes_word("steps") || cursor.takes_word("step")) {
@@ -430,15 +430,17 @@ impl<'a> QueryReader<'a> {
 
 /// At most a dozen names for a hint.
 fn listed(mark: &str, names: &[&str]) -> String {
-    const MOST: usize = 12;
+    const MAX_NAMES: usize = 12;
     let shown: Vec<String> = names
         .iter()
-        .take(MOST)
+        .take(MAX_NAMES)
         .map(|name| format!("`{mark}{name}`"))
         .collect();
     match names.len() {
         0 => "none".to_owned(),
-        count if count > MOST => format!("{} and {} more", shown.join(", "), count - MOST),
+        count if count > MAX_NAMES => {
+            format!("{} and {} more", shown.join(", "), count - MAX_NAMES)
+        }
         _ => shown.join(", "),
     }
 }

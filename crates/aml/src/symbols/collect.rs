@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Index, Occurrence, Scope, Space, Symbol, SymbolKind};
+use super::{Index, Occurrence, ProcessScope, Space, Symbol, SymbolKind};
 use crate::ast::{Block, Command, Item, Span, Text, Value, ValueKind};
 
 /// A symbol that is being declared.
@@ -10,7 +10,7 @@ struct Declared<'a> {
     kind: SymbolKind,
     space: Space,
     /// Where the name can be used.
-    scope: Scope,
+    scope: ProcessScope,
     within: Option<usize>,
     name: &'a str,
     file: usize,
@@ -200,7 +200,7 @@ impl Index {
     }
 
     /// The states among statements, also inside options.
-    fn states(&mut self, items: &[Item], scope: Scope) {
+    fn states(&mut self, items: &[Item], scope: ProcessScope) {
         for item in items {
             let Item::Command(command) = item else {
                 continue;
@@ -225,7 +225,7 @@ impl Index {
         command: &Command,
         kind: SymbolKind,
         space: Space,
-        scope: Scope,
+        scope: ProcessScope,
     ) -> Option<usize> {
         let value = command.arguments.first()?;
         let ValueKind::Str(text) = &value.kind else {

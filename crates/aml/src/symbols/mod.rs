@@ -108,7 +108,7 @@ pub struct Index {
 }
 
 /// Where a name means something: everywhere, or inside one symbol.
-type Scope = Option<usize>;
+type ProcessScope = Option<usize>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Space {
@@ -129,11 +129,11 @@ enum Space {
 /// What each name means in each scope.
 #[derive(Clone, Debug, Default)]
 struct Scopes {
-    known: FxHashMap<(Space, Scope, String), usize>,
+    known: FxHashMap<(Space, ProcessScope, String), usize>,
 }
 
 impl Scopes {
-    fn get(&self, space: Space, scope: Scope, name: &str) -> Option<usize> {
+    fn get(&self, space: Space, scope: ProcessScope, name: &str) -> Option<usize> {
         self.known.get(&(space, scope, name.to_owned())).copied()
     }
 }

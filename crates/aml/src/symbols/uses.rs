@@ -3,16 +3,16 @@
 use ioco_budget::Budget;
 
 use super::collect::inside;
-use super::{Index, Occurrence, Scope, Space};
+use super::{Index, Occurrence, ProcessScope, Space};
 use crate::ast::{Block, Command, Item, Text, Value, ValueKind};
 use crate::expr::parse::{self, Node, NodeKind};
 
 /// What the names of a statement can mean.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Within {
-    pub process: Scope,
+    pub process: ProcessScope,
     /// The behavior or macro around the statement.
-    pub body: Scope,
+    pub body: ProcessScope,
 }
 
 impl Index {

@@ -13,7 +13,7 @@ use crate::error::CampaignError;
 use crate::note::Note;
 use crate::observer::{NoObserver, Observer};
 use crate::outcome::FoundFailure;
-use crate::session::{Shown, sizes};
+use crate::session::{ReplayedRun, sizes};
 use crate::{failures, history, lifecycle, shrinking};
 
 /// What there is to say about a failure that was not shrunk.
@@ -136,7 +136,7 @@ impl Campaign {
         // Whoever was to show it once more may be gone: that takes nothing from what was found.
         let shown = self.show(&stimuli).ok();
         // What was broken off proves nothing.
-        let is_gone = shown.as_ref().is_some_and(Shown::is_gone) && !self.session.is_over();
+        let is_gone = shown.as_ref().is_some_and(ReplayedRun::is_gone) && !self.session.is_over();
         if file.id == own.id
             && shown.is_some_and(|shown| shown.put_into(&mut file, &shrunk.execution))
         {
@@ -342,8 +342,8 @@ impl Campaign {
     /// What to do about a system that ended in the last test.
     pub(super) fn hint(&self, execution: &Execution) -> Option<String> {
         let ended = matches!(execution.verdict, Verdict::Ended(_));
-        let trouble = self.session.trouble.as_ref().filter(|_| ended);
-        trouble.and_then(|trouble| trouble.hint.clone())
+        let error = self.session.error.as_ref().filter(|_| ended);
+        error.and_then(|error| error.hint.clone())
     }
 
     /// Writes the file of a failure. Where the disk refuses, the failure is reported all the same.
@@ -427,7 +427,7 @@ impl Campaign {
             explanation: self.session.explain(execution, &context),
             notes: match shrunk {
                 Some(shrunk) => shrinking::notes(shrunk, confidence.unwrap_or(shrunk.confidence)),
-                None => confidence.and_then(Note::doubt).into_iter().collect(),
+                None => confidence.and_then(Note::unconfirmed).into_iter().collect(),
             },
             hint: None,
             flaky: confidence.is_some_and(Confidence::is_flaky),

@@ -9,7 +9,7 @@ use crate::error::CampaignError;
 use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::record::Record;
-use crate::session::{Session, Shown};
+use crate::session::{ReplayedRun, Session};
 use crate::shrinking::ShrinkSettings;
 use crate::solver::SolverChoice;
 use crate::suite::SuiteRow;
@@ -187,7 +187,7 @@ impl Campaign {
         }
     }
 
-    pub(super) fn show(&mut self, stimuli: &[Action]) -> Result<Shown, CampaignError> {
+    pub(super) fn show(&mut self, stimuli: &[Action]) -> Result<ReplayedRun, CampaignError> {
         match &mut self.dispatch {
             None => Ok(self.session.show(stimuli)),
             Some(dispatch) => dispatch.show(stimuli, &mut book!(self)),

@@ -398,17 +398,17 @@ impl Transport {
 }
 
 /// What the operating system or the network does not allow.
-fn unusable(trouble: AdapterError) -> CampaignError {
+fn unusable(error: AdapterError) -> CampaignError {
     CampaignError {
-        hint: trouble.hint,
-        ..CampaignError::system(trouble.message)
+        hint: error.hint,
+        ..CampaignError::system(error.message)
     }
 }
 
 /// What is written wrongly in ioco.toml.
-fn misused(trouble: AdapterError) -> CampaignError {
+fn misused(error: AdapterError) -> CampaignError {
     CampaignError {
-        hint: trouble.hint,
-        ..CampaignError::usage(trouble.message)
+        hint: error.hint,
+        ..CampaignError::usage(error.message)
     }
 }

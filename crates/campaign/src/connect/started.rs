@@ -214,17 +214,17 @@ impl Started {
     }
 
     /// Adds how the system ended, where it did.
-    fn explain(&mut self, trouble: AdapterError) -> AdapterError {
-        if !trouble.ended {
-            return trouble;
+    fn explain(&mut self, error: AdapterError) -> AdapterError {
+        if !error.ended {
+            return error;
         }
         match self.server.exit_status_soon() {
             Some(status) => {
                 self.server.await_log();
-                let message = format!("{}; the system ended: {status}", trouble.message);
-                AdapterError { message, ..trouble }
+                let message = format!("{}; the system ended: {status}", error.message);
+                AdapterError { message, ..error }
             }
-            None => trouble,
+            None => error,
         }
     }
 
@@ -281,7 +281,7 @@ impl Connection for Started {
             self.server.clear_log();
         }
         let reset = self.active()?.reset_until(stop);
-        reset.map_err(|trouble| self.explain(trouble))
+        reset.map_err(|error| self.explain(error))
     }
 
     fn give_until(
@@ -290,14 +290,14 @@ impl Connection for Started {
         stop: &dyn Fn() -> bool,
     ) -> Result<bool, AdapterError> {
         let given = self.active()?.give_until(stimulus, stop);
-        given.map_err(|trouble| self.explain(trouble))
+        given.map_err(|error| self.explain(error))
     }
 
     fn poll(&mut self) -> Result<Option<Arrived>, AdapterError> {
         match self.active()?.poll() {
             Ok(Some(arrived)) => self.arrived(arrived).map(Some),
             Ok(None) => Ok(None),
-            Err(trouble) => Err(self.explain(trouble)),
+            Err(error) => Err(self.explain(error)),
         }
     }
 
@@ -305,7 +305,7 @@ impl Connection for Started {
         let until = until.saturating_sub(self.offset);
         match self.active()?.wait(until) {
             Ok(arrived) => self.arrived(arrived),
-            Err(trouble) => Err(self.explain(trouble)),
+            Err(error) => Err(self.explain(error)),
         }
     }
 
@@ -320,7 +320,7 @@ impl Connection for Started {
 
     fn catch_up(&mut self) -> Result<(), AdapterError> {
         let caught = self.active()?.catch_up();
-        caught.map_err(|trouble| self.explain(trouble))
+        caught.map_err(|error| self.explain(error))
     }
 
     fn take_log(&mut self) -> Vec<LogLine> {

@@ -97,9 +97,9 @@ impl AmpWay {
                 }
                 Ok(options)
             }
-            Err(trouble) => Err(CampaignError {
-                hint: trouble.hint,
-                ..CampaignError::usage(trouble.message)
+            Err(error) => Err(CampaignError {
+                hint: error.hint,
+                ..CampaignError::usage(error.message)
             }),
         }
     }

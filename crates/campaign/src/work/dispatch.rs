@@ -190,7 +190,7 @@ impl Dispatch {
         observer: &mut dyn Observer,
     ) -> Result<Option<Finished>, CampaignError> {
         loop {
-            self.tell(book.session, observer);
+            self.report_workers(book.session, observer);
             if let Some(finished) = self.finished.pop_front() {
                 return Ok(Some(finished));
             }
@@ -206,8 +206,8 @@ impl Dispatch {
         }
     }
 
-    /// Tells those who watch what workers do, also while no test comes back.
-    fn tell(&mut self, session: &mut Session, observer: &mut dyn Observer) {
+    /// Reports to the observer what the workers do, also while no test comes back.
+    fn report_workers(&mut self, session: &mut Session, observer: &mut dyn Observer) {
         if self.shown.is_some_and(|at| at.elapsed() < SHOW) {
             return;
         }

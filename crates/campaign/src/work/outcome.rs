@@ -26,7 +26,7 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<Log>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trouble: Option<SystemError>,
+    pub error: Option<SystemError>,
     /// The worker starts the system, so that it can be started again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ours: bool,
@@ -78,11 +78,11 @@ impl From<&AdapterError> for SystemError {
 }
 
 impl From<SystemError> for AdapterError {
-    fn from(trouble: SystemError) -> AdapterError {
+    fn from(error: SystemError) -> AdapterError {
         AdapterError {
-            message: trouble.message,
-            hint: trouble.hint,
-            ended: trouble.ended,
+            message: error.message,
+            hint: error.hint,
+            ended: error.ended,
         }
     }
 }

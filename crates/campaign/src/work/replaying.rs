@@ -6,7 +6,7 @@ use ioco_sts::{Action, Execution, Verdict};
 use super::dispatch::{Dispatch, Issued, OrderBook, Purpose};
 use super::{Task, saved};
 use crate::error::{CampaignError, ErrorKind};
-use crate::session::Shown;
+use crate::session::ReplayedRun;
 use crate::shrinking::ShrinkSettings;
 
 impl Dispatch {
@@ -35,12 +35,12 @@ impl Dispatch {
         &mut self,
         number: u64,
         book: &mut OrderBook<'_>,
-    ) -> Result<Shown, CampaignError> {
+    ) -> Result<ReplayedRun, CampaignError> {
         loop {
             if let Some(outcome) = self.replayed.remove(&number) {
                 let execution = outcome.execution(book.session.tester.semantics());
                 book.session.carried(&execution, &outcome);
-                return Ok(Shown {
+                return Ok(ReplayedRun {
                     execution,
                     times: outcome.times,
                     wire: outcome.wire,
@@ -60,7 +60,7 @@ impl Dispatch {
         &mut self,
         stimuli: &[Action],
         book: &mut OrderBook<'_>,
-    ) -> Result<Shown, CampaignError> {
+    ) -> Result<ReplayedRun, CampaignError> {
         let number = self.replay(stimuli, true, book)?;
         self.await_replay(number, book)
     }

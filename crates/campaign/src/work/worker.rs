@@ -261,7 +261,7 @@ impl Worker {
                 Some(session) if is_kept => session.failed_log().iter().map(Into::into).collect(),
                 _ => Vec::new(),
             },
-            trouble: session.and_then(|session| session.trouble.as_ref().map(SystemError::from)),
+            error: session.and_then(|session| session.error.as_ref().map(SystemError::from)),
             is_ours: session.is_some_and(|session| session.link.is_ours()),
             afresh: false,
             notices: Vec::new(),

@@ -93,8 +93,8 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
             let slice = deadline.min(link.now().saturating_add(50_000_000));
             let arrived = match link.wait(slice) {
                 Ok(arrived) => arrived,
-                Err(trouble) => {
-                    ended = Some(trouble);
+                Err(error) => {
+                    ended = Some(error);
                     break;
                 }
             };
@@ -127,7 +127,7 @@ pub fn run(arguments: &args::Connect, format: Format) -> Answer {
         output::warn(&warning);
     }
     match ended {
-        Some(trouble) => Err(trouble.into()),
+        Some(error) => Err(error.into()),
         None if stop() => Ok(Exit::Interrupted),
         None => Ok(Exit::Conforms),
     }

@@ -38,7 +38,7 @@ pub fn run(arguments: &args::Fmt, format: Format) -> Answer {
             Ok(text) => text,
             Err(error) => {
                 // The other files can still be laid out.
-                output::tell(&CommandError::usage(format!("cannot read {name}: {error}")));
+                output::report_error(&CommandError::usage(format!("cannot read {name}: {error}")));
                 exit = Exit::Usage;
                 continue;
             }

@@ -78,7 +78,7 @@ fn list(arguments: &args::Runs, project: &Project, format: Format) -> Answer {
 
 /// What `ioco runs show --format json` prints.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct RunJson<'a> {
     #[serde(flatten)]
     run: &'a RunRow,
     tests: &'a [TestRow],
@@ -111,7 +111,7 @@ fn show(project: &Project, typed: Option<i64>, format: Format) -> Answer {
     let tests = store.tests(run.id).map_err(history::stop)?;
     let failures = store.sightings(run.id).map_err(history::stop)?;
     if format == Format::Json {
-        output::json(&Shown {
+        output::json(&RunJson {
             run: &run,
             tests: &tests,
             failures: failures.iter().map(Seen::from).collect(),

@@ -116,7 +116,7 @@ fn misbehave(behave: &str, connect_within: &str) -> Ran {
     test_through(&[&arguments], &here, &limits)
 }
 
-fn expect_trouble(behave: &str, ran: &Ran, words: &[&str]) {
+fn expect_error(behave: &str, ran: &Ran, words: &[&str]) {
     assert_eq!(ran.code, 3, "{behave}: {}", ran.all());
     // Explanations are broken into lines.
     let text = format!("{} {}", ran.out, ran.err);
@@ -133,7 +133,7 @@ fn expect_trouble(behave: &str, ran: &Ran, words: &[&str]) {
 }
 
 #[test]
-fn an_adapter_that_never_introduces_itself_is_told_of() {
+fn an_adapter_that_never_announces_itself_is_reported() {
     let cases = [
         ("vanish-before-handshake", "no adapter has connected"),
         ("vanish-before-announcement", "no adapter has connected"),
@@ -144,13 +144,13 @@ fn an_adapter_that_never_introduces_itself_is_told_of() {
     // They are waited for in vain, which is done for all at once.
     std::thread::scope(|scope| {
         for (behave, words) in cases {
-            scope.spawn(move || expect_trouble(behave, &misbehave(behave, "4s"), &[words]));
+            scope.spawn(move || expect_error(behave, &misbehave(behave, "4s"), &[words]));
         }
     });
 }
 
 #[test]
-fn what_adapters_do_wrong_is_told_with_their_name_and_the_label() {
+fn errors_of_adapters_name_the_adapter_and_the_label() {
     let vanished = "the adapter Smartdoor@test vanished";
     let cases: [(&str, &[&str]); 12] = [
         ("vanish-before-ready", &[vanished, "before it was ready"]),
@@ -186,16 +186,16 @@ fn what_adapters_do_wrong_is_told_with_their_name_and_the_label() {
         ),
     ];
     for (behave, words) in cases {
-        expect_trouble(behave, &misbehave(behave, "30s"), words);
+        expect_error(behave, &misbehave(behave, "30s"), words);
     }
 }
 
 #[test]
-fn an_adapter_that_vanishes_while_it_is_idle_is_told_of() {
+fn an_adapter_that_vanishes_while_idle_is_reported() {
     // It may be noticed at once, or when the adapter is needed; then others may come in its place.
     for behave in ["vanish-after-announcement", "vanish-after-reset"] {
         let ran = misbehave(behave, "4s");
-        expect_trouble(behave, &ran, &[]);
+        expect_error(behave, &ran, &[]);
         let told = ["vanished", "no adapter has connected"];
         let text = format!("{}{}", ran.out, ran.err);
         assert!(
@@ -374,7 +374,7 @@ fn each_channel_has_an_adapter_of_its_own() {
 }
 
 #[test]
-fn differences_between_announcement_and_model_are_told() {
+fn differences_between_announcement_and_model_are_reported() {
     let (_door, endpoint) = door(None);
     let arguments = ["--endpoint", &endpoint, "--channel", "gate"];
     let ran = test_through(&[&arguments], &folder(), &["--tests", "1", "--no-shrink"]);

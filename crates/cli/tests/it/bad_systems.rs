@@ -170,7 +170,7 @@ fn a_system_that_floods_fails_by_an_unexpected_response() {
 }
 
 #[test]
-fn a_system_that_sends_rubbish_is_an_error_that_shows_the_line() {
+fn a_system_that_sends_an_invalid_line_is_an_error_that_shows_it() {
     expect(
         &test_ping(&system("say('Segmentation fault')"), "20", &[]),
         3,

@@ -188,7 +188,7 @@ fn every_public_file_loads_or_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn broken_files_are_told_with_their_line_and_what_to_do() {
+fn errors_of_files_name_the_line_and_what_to_do() {
     for (name, text, said, hint) in [
         (
             "m.aut",

@@ -33,7 +33,7 @@ fn a_service_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn a_mapping_that_does_not_fit_the_model_is_told() {
+fn a_mapping_that_does_not_fit_the_model_is_an_error() {
     let here = example("http");
     let path = here.path().join("ioco.toml");
     let text = std::fs::read_to_string(&path).expect("read");

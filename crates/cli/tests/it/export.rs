@@ -284,7 +284,7 @@ server.serve_forever()
 "#;
 
 #[test]
-fn a_script_for_curl_reads_no_files_and_sends_what_it_was_told() {
+fn a_script_for_curl_reads_no_files_and_sends_its_stimuli() {
     let here = folder_with(&[
         ("counter.aml", COUNTER),
         ("ioco.toml", COUNTER_TOML),

@@ -32,15 +32,15 @@ fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
 
 /// A server that takes everything and says nothing; it says when somebody has come.
 fn mute() -> (String, Receiver<()>) {
-    let (tell, told) = channel();
-    let tell = std::sync::Mutex::new(tell);
+    let (sender, receiver) = channel();
+    let sender = std::sync::Mutex::new(sender);
     let address = server(move |mut socket| {
-        if let Ok(tell) = tell.lock() {
-            let _ = tell.send(());
+        if let Ok(sender) = sender.lock() {
+            let _ = sender.send(());
         }
         let _ = socket.read_to_end(&mut Vec::new());
     });
-    (address, told)
+    (address, receiver)
 }
 
 fn start(folder: &TempDir, arguments: &[&str]) -> Child {

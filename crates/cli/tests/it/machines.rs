@@ -63,7 +63,7 @@ fn test(folder: &TempDir, table: &str) -> Ran {
 }
 
 #[test]
-fn the_size_is_told_to_people_and_programs() {
+fn the_size_is_in_the_text_and_in_the_json() {
     let folder = lock();
     let ran = generate(&folder, &["--cover", "w", "--extra", "1", "--count"]);
     assert_eq!(ran.code, 0, "{}", ran.all());

@@ -66,7 +66,7 @@ fn ended<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<u64> {
 }
 
 #[test]
-fn a_killed_run_keeps_every_test_that_it_told_of() {
+fn a_killed_run_keeps_every_test_that_it_reported() {
     let folder = folder();
     let mut child = start(folder.path(), &["--format", "json"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

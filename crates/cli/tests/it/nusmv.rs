@@ -158,7 +158,7 @@ fn bad_goals_and_templates_get_a_clear_answer() {
 }
 
 #[test]
-fn a_model_that_blocks_is_told_and_its_goals_are_answered() {
+fn a_model_that_deadlocks_is_reported_and_its_goals_are_answered() {
     let blocks =
         "MODULE main\nVAR x : 0..3;\nASSIGN init(x) := 0;\nTRANS x < 2 & next(x) = x + 1\n";
     let ran = answer(

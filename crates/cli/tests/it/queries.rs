@@ -70,7 +70,7 @@ fn that_there_is_none_is_said() {
 }
 
 #[test]
-fn a_query_without_a_length_has_a_bound_that_is_told() {
+fn a_query_without_a_length_reports_its_bound() {
     let ran = ask(
         "queue",
         "...\n!dequeued where value == 1\n...\nvisits nowhere\n",

@@ -35,7 +35,7 @@ fn report(folder: &TempDir, format: &str) -> String {
 }
 
 #[test]
-fn every_report_tells_of_the_failure() {
+fn every_report_has_the_failure() {
     let folder = failed();
     let id = fs::read_dir(folder.path().join(".ioco/failures"))
         .unwrap()

@@ -198,7 +198,7 @@ for line in sys.stdin:
 }
 
 #[test]
-fn a_system_that_crashes_is_told_with_its_status_and_its_last_words() {
+fn a_crash_is_reported_with_the_status_and_the_last_output() {
     let folder = project("start = \"python3 server.py {port} crash\"\ntcp = \"127.0.0.1:{port}\"");
     let ran = test(&folder, &[]);
     assert_eq!(ran.code, 3, "{}", ran.all());
@@ -208,7 +208,7 @@ fn a_system_that_crashes_is_told_with_its_status_and_its_last_words() {
 }
 
 #[test]
-fn what_cannot_be_started_is_told() {
+fn a_system_that_cannot_be_started_is_reported() {
     for (sut, code, words) in [
         ("tcp = \"127.0.0.1:{port}\"", 2, "nothing is started"),
         (
@@ -374,7 +374,7 @@ fn stimuli_are_given_by_hand_and_bytes_are_shown_both_ways() {
 }
 
 #[test]
-fn mistakes_in_lines_are_told_with_their_line_before_anything_starts() {
+fn errors_in_lines_are_reported_with_their_line_before_anything_starts() {
     for (right, wrong, place, words) in [
         ("SAY {text}", "SAY {txt}", 17, "?say has no parameter 'txt'"),
         ("(?<code>", "(?<kode>", 20, "!ok has no parameter 'kode'"),

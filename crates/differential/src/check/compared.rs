@@ -116,7 +116,7 @@ fn conformance(left: &Arc<Sts>, right: &Arc<Sts>, relation: Relation) -> Conform
         let silent = implementation.after_silence(&done);
         if !silent.states.is_empty() {
             let expected = specification.after_silence(&allowed);
-            if doubt(&specification, &implementation) {
+            if is_inconclusive(&specification, &implementation) {
                 return Conformance::Unknown;
             }
             if expected.states.is_empty() {
@@ -152,7 +152,7 @@ fn conformance(left: &Arc<Sts>, right: &Arc<Sts>, relation: Relation) -> Conform
                 continue;
             }
             let expected = specification.after(&allowed, &first);
-            if doubt(&specification, &implementation) {
+            if is_inconclusive(&specification, &implementation) {
                 return Conformance::Unknown;
             }
             let shown = format!("{trace} {}{label}{:?}", direction.mark(), second.values);
@@ -174,7 +174,7 @@ fn conformance(left: &Arc<Sts>, right: &Arc<Sts>, relation: Relation) -> Conform
     }
 }
 
-fn doubt(one: &Theory, other: &Theory) -> bool {
+fn is_inconclusive(one: &Theory, other: &Theory) -> bool {
     let one = one.take_unsure();
     other.take_unsure() || one
 }

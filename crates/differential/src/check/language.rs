@@ -43,7 +43,7 @@ pub fn check(draft: &Draft, sts: &Sts, seed: u64, counts: &mut Counts) -> Option
                         detail: format!("{name}: {edge:?}"),
                     });
                 };
-                let asked = Asked {
+                let asked = GuardQuestion {
                     theory: &theory,
                     sts,
                     id: SwitchId::from_index(id),
@@ -127,7 +127,7 @@ fn kind(written: &str) -> Kind {
     }
 }
 
-struct Asked<'a> {
+struct GuardQuestion<'a> {
     theory: &'a Theory,
     sts: &'a Sts,
     id: SwitchId,
@@ -135,7 +135,7 @@ struct Asked<'a> {
     functions: &'a BTreeMap<String, Function>,
 }
 
-impl Asked<'_> {
+impl GuardQuestion<'_> {
     fn label(&self) -> Option<LabelId> {
         match self.switch.gate {
             Gate::Tau => None,

@@ -29,7 +29,7 @@ const LIMIT_OF_CLOSURE: usize = 1_000;
 
 /// What the tester was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Task {
     Auto,
     Random,
     Transitions,
@@ -40,17 +40,17 @@ pub enum Way {
     Suite,
 }
 
-impl Way {
+impl Task {
     fn name(self) -> &'static str {
         match self {
-            Way::Auto => "test auto",
-            Way::Random => "test random",
-            Way::Transitions => "test transitions",
-            Way::Data => "test data",
-            Way::Locations => "test locations",
-            Way::Scenario => "test scenario",
-            Way::Replay => "replay",
-            Way::Suite => "test --suite",
+            Task::Auto => "test auto",
+            Task::Random => "test random",
+            Task::Transitions => "test transitions",
+            Task::Data => "test data",
+            Task::Locations => "test locations",
+            Task::Scenario => "test scenario",
+            Task::Replay => "replay",
+            Task::Suite => "test --suite",
         }
     }
 }
@@ -63,12 +63,12 @@ pub fn check(
     counts: &mut Counts,
 ) -> Option<Finding> {
     let ways = [
-        Way::Auto,
-        Way::Random,
-        Way::Transitions,
-        Way::Data,
-        Way::Locations,
-        Way::Scenario,
+        Task::Auto,
+        Task::Random,
+        Task::Transitions,
+        Task::Data,
+        Task::Locations,
+        Task::Scenario,
     ];
     let way = ways[dice.random_range(0..ways.len())];
     let behaviour = Behaviour::random(dice, sts);
@@ -95,7 +95,7 @@ pub fn check(
             Arc::ptr_eq(sts, played) && behaviour.is_right() && system.followed_all();
         scripts.push(report.execution.stimuli().cloned().collect());
         let found = session.judge(way, &report, &log, dice, counts).or_else(|| {
-            (way == Way::Scenario).then(|| scenario.missed(sts, &report, behaviour))?
+            (way == Task::Scenario).then(|| scenario.missed(sts, &report, behaviour))?
         });
         if found.is_some() || endless {
             return found;
@@ -109,7 +109,7 @@ pub fn check(
         let (report, log) = run(&mut tester, first, &mut system);
         session.is_right =
             Arc::ptr_eq(sts, played) && behaviour.is_right() && system.followed_all();
-        let found = session.judge(Way::Replay, &report, &log, dice, counts);
+        let found = session.judge(Task::Replay, &report, &log, dice, counts);
         if found.is_some() {
             return found;
         }
@@ -118,24 +118,24 @@ pub fn check(
 }
 
 /// A scenario: labels that must come in this order, with anything between them.
-struct Wanted {
+struct LabelSequence {
     labels: Vec<LabelId>,
     within: u32,
 }
 
-fn scenario(sts: &Sts, dice: &mut Dice) -> Wanted {
+fn scenario(sts: &Sts, dice: &mut Dice) -> LabelSequence {
     let labels: Vec<LabelId> = sts
         .labels_of(Direction::Stimulus)
         .chain(sts.labels_of(Direction::Response))
         .collect();
     let count = dice.random_range(1..4);
-    Wanted {
+    LabelSequence {
         labels: (0..count).map(|_| *pick(dice, &labels)).collect(),
         within: dice.random_range(3..13),
     }
 }
 
-impl Wanted {
+impl LabelSequence {
     fn pattern(&self, sts: &Sts) -> Pattern {
         let mut text = format!("within {} steps\n", self.within);
         for label in &self.labels {
@@ -170,25 +170,25 @@ impl Wanted {
 fn tester(
     sts: &Arc<Sts>,
     relation: Relation,
-    way: Way,
-    scenario: &Wanted,
+    way: Task,
+    scenario: &LabelSequence,
     dice: &mut Dice,
 ) -> Tester {
     let seed = dice.random();
     let strategy = match way {
-        Way::Auto => StrategyKind::Auto,
-        Way::Random | Way::Replay | Way::Suite => StrategyKind::uniform(),
-        Way::Transitions => StrategyKind::Transitions,
-        Way::Data => StrategyKind::Data,
-        Way::Locations => StrategyKind::Guided {
+        Task::Auto => StrategyKind::Auto,
+        Task::Random | Task::Replay | Task::Suite => StrategyKind::uniform(),
+        Task::Transitions => StrategyKind::Transitions,
+        Task::Data => StrategyKind::Data,
+        Task::Locations => StrategyKind::Guided {
             name: "locations".to_owned(),
         },
-        Way::Scenario => StrategyKind::Guided {
+        Task::Scenario => StrategyKind::Guided {
             name: "scenario".to_owned(),
         },
     };
     // Where the strategy weighs its waits itself, nothing else decides about them.
-    let wait = match one_in(dice, 2) && way != Way::Auto {
+    let wait = match one_in(dice, 2) && way != Task::Auto {
         true => WaitPolicy::Weighted(1.0),
         false => WaitPolicy::suiting(&strategy),
     };
@@ -206,9 +206,9 @@ fn tester(
         ..Settings::default()
     };
     let mut tester = Tester::new(semantics(sts, relation), settings);
-    if way == Way::Locations {
+    if way == Task::Locations {
         tester.set_guide(Box::new(Locations::new()));
-    } else if way == Way::Scenario {
+    } else if way == Task::Scenario {
         let guide = Scenario::new(scenario.pattern(sts), scenario.within);
         tester.set_guide(Box::new(guide));
     }
@@ -293,7 +293,7 @@ struct Judged {
 impl Session<'_> {
     pub fn judge(
         &mut self,
-        way: Way,
+        way: Task,
         report: &TestReport,
         log: &[(u64, Entry)],
         dice: &mut Dice,
@@ -378,7 +378,7 @@ impl Session<'_> {
 
     fn problem(
         &self,
-        way: Way,
+        way: Task,
         report: &TestReport,
         log: &[(u64, Entry)],
         judged: &Judged,
@@ -411,17 +411,17 @@ impl Session<'_> {
                     let responses = log.iter().rev();
                     let talk = responses.take_while(|(_, e)| matches!(e, Entry::Response(_)));
                     let early = judged.due && !judged.open && talk.count() < GRACE;
-                    (early && way != Way::Replay).then_some((DUE, nothing))
+                    (early && way != Task::Replay).then_some((DUE, nothing))
                 }
             },
             Verdict::Inconclusive(reason) | Verdict::Error(reason) => {
                 let is_error = matches!(report.execution.verdict, Verdict::Error(_));
                 match judged.deviation {
                     _ if judged.open => None,
-                    _ if way == Way::Replay && reason.text.contains("of the test") => None,
-                    None if way == Way::Suite => None,
+                    _ if way == Task::Replay && reason.text.contains("of the test") => None,
+                    None if way == Task::Suite => None,
                     _ if reason.text.contains("the plan asks for") => None,
-                    None if way == Way::Scenario && reason.text.contains("scenario") => None,
+                    None if way == Task::Scenario && reason.text.contains("scenario") => None,
                     Some(_) => Some((OPEN, reason.text.clone())),
                     None if is_error => Some((OPEN, reason.text.clone())),
                     None => Some((OPEN, reason.text.clone())),

@@ -16,7 +16,7 @@ use ioco_solve::Embedded;
 use ioco_sts::{Action, Direction, LabelId, Relation, Step, Sts, SwitchId, Type, Value};
 use rand::RngExt as _;
 
-use super::played::{Session, Way, run};
+use super::played::{Session, Task, run};
 use super::{Counts, Finding, semantics};
 use crate::generate::{Behaviour, Dice, System, dice as new_dice};
 use crate::reference::{Event, Set, Theory};
@@ -372,7 +372,7 @@ fn verdicts(
         }
         let first = tester.guided_test(Box::new(SuiteTest::new(test)), system.now())?;
         let (report, log) = run(&mut tester, first, &mut system);
-        let found = session.judge(Way::Suite, &report, &log, dice, counts);
+        let found = session.judge(Task::Suite, &report, &log, dice, counts);
         if found.is_some() {
             return found;
         }

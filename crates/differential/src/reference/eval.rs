@@ -67,7 +67,7 @@ impl Kind {
 
 /// What names mean while an expression is evaluated.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct Environment<'a> {
     pub sts: &'a Sts,
     pub variables: &'a [Val],
     pub label: Option<LabelId>,
@@ -79,7 +79,7 @@ pub struct Scope<'a> {
 
 type Evaluated = Result<Val, Nothing>;
 
-impl Scope<'_> {
+impl Environment<'_> {
     /// Whether a guard holds. One without a value does not.
     pub fn holds(&self, guard: &Expr) -> Result<bool, Nothing> {
         match self.eval(guard) {
@@ -166,7 +166,7 @@ impl Scope<'_> {
                     arguments.iter().map(|a| self.eval(a)).collect();
                 let arguments = arguments?;
                 let body = &self.sts.functions()[id.index()].body;
-                Scope {
+                Environment {
                     function: Some((id.index(), &arguments)),
                     depth: self.depth + 1,
                     ..*self

@@ -54,7 +54,7 @@ pub struct Judge<'t> {
     /// The reference did not know something.
     unsure: bool,
     /// Whether a silence was allowed was not known, so the states after it are not certain.
-    doubtful: bool,
+    uncertain: bool,
 }
 
 impl<'t> Judge<'t> {
@@ -69,7 +69,7 @@ impl<'t> Judge<'t> {
             orders: BTreeSet::from([start]),
             free: false,
             unsure: false,
-            doubtful: false,
+            uncertain: false,
         }
     }
 
@@ -171,7 +171,7 @@ impl<'t> Judge<'t> {
         }
         let unsure = theory.take_unsure();
         self.unsure |= unsure;
-        self.doubtful |= unsure && *observation == Observation::Silence;
+        self.uncertain |= unsure && *observation == Observation::Silence;
         match () {
             () if self.free || self.unsure => Judgement::Open,
             () if !self.orders.is_empty() => Judgement::Allowed,
@@ -192,7 +192,7 @@ impl<'t> Judge<'t> {
     /// Whether some order certainly explains everything. States may be missing from a set, but those
     /// that are in it are certain.
     pub fn is_certainly_allowed(&self) -> bool {
-        !self.orders.is_empty() && !self.doubtful
+        !self.orders.is_empty() && !self.uncertain
     }
 
     /// Whether some order still explains everything, whatever is unspecified.

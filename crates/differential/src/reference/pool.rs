@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ioco_sts::{Expr, StructId, Type, Types};
 use num_rational::BigRational;
 
-use super::eval::Scope;
+use super::eval::Environment;
 use super::regex::Regex;
 use super::value::{Val, whole};
 
@@ -27,23 +27,23 @@ pub struct Anchors {
 
 impl Anchors {
     /// Adds every part of the expression that has no parameters.
-    pub fn add(&mut self, scope: &Scope<'_>, expr: &Expr) {
+    pub fn add(&mut self, environment: &Environment<'_>, expr: &Expr) {
         if let Expr::Matches(_, pattern) = expr {
             self.patterns.insert(pattern.text().to_owned());
         }
         let closed = !expr.mentions_params() && !mentions_locals(expr);
-        if closed && let Ok(value) = scope.eval(expr) {
+        if closed && let Ok(value) = environment.eval(expr) {
             self.value(&value);
         }
         if let Expr::Call(id, _) = expr
             && self.functions.insert(id.index())
         {
             // The constants inside a function matter as well.
-            let body = &scope.sts.functions()[id.index()].body;
-            self.add(scope, body);
+            let body = &environment.sts.functions()[id.index()].body;
+            self.add(environment, body);
         }
         for child in expr.children() {
-            self.add(scope, child);
+            self.add(environment, child);
         }
     }
 
@@ -248,7 +248,7 @@ fn keyed(ty: &Type, id: StructId, anchors: &Anchors, types: &Types, depth: usize
         }
     }
     for options in choices {
-        for pairs in all.clone().into_iter().take(MOST_KEYED) {
+        for pairs in all.clone().into_iter().take(MAX_KEYED) {
             for (key, value) in &options {
                 let mut more = pairs.clone();
                 more.insert(key.clone(), value.clone());
@@ -262,7 +262,7 @@ fn keyed(ty: &Type, id: StructId, anchors: &Anchors, types: &Types, depth: usize
 }
 
 /// Sets and hashes that each further item is added to.
-const MOST_KEYED: usize = 60;
+const MAX_KEYED: usize = 60;
 
 fn lists(item: &Type, anchors: &Anchors, types: &Types, depth: usize) -> BTreeSet<Val> {
     let mut items = candidates(item, anchors, types, depth + 2);

@@ -19,12 +19,12 @@ pub struct Regex(Node);
 impl Regex {
     /// `None` where the pattern uses something that this subset does not have.
     pub fn read(text: &str) -> Option<Regex> {
-        let mut reader = Reader {
+        let mut parser = RegexParser {
             chars: text.chars().collect(),
             at: 0,
         };
-        let node = reader.either()?;
-        (reader.at == reader.chars.len()).then_some(Regex(node))
+        let node = parser.either()?;
+        (parser.at == parser.chars.len()).then_some(Regex(node))
     }
 
     /// Whether a part of `text` matches.
@@ -127,12 +127,12 @@ fn samples(node: &Node) -> Vec<String> {
     }
 }
 
-struct Reader {
+struct RegexParser {
     chars: Vec<char>,
     at: usize,
 }
 
-impl Reader {
+impl RegexParser {
     fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }

@@ -9,7 +9,7 @@ use ioco_sts::{
     Action, Direction, Expr, Gate, LabelId, LocationId, ProcessId, Relation, Sts, SwitchId, Type,
 };
 
-use super::eval::{Nothing, Scope};
+use super::eval::{Environment, Nothing};
 use super::pool::{Anchors, candidates};
 use super::value::{Val, weight};
 
@@ -57,7 +57,7 @@ impl Event {
 }
 
 /// A switch, and the values of the variables.
-type Asked = (SwitchId, Vec<Val>);
+type SwitchInstance = (SwitchId, Vec<Val>);
 
 /// A model, asked by enumeration.
 pub struct Theory {
@@ -70,9 +70,9 @@ pub struct Theory {
     work: Cell<u64>,
     /// Values that somebody else says satisfy a guard; they are tried as well.
     hints: RefCell<BTreeMap<LabelId, BTreeSet<Vec<Val>>>>,
-    possible: RefCell<BTreeMap<Asked, Option<Vec<Val>>>>,
+    possible: RefCell<BTreeMap<SwitchInstance, Option<Vec<Val>>>>,
     internal: RefCell<BTreeMap<State, Vec<State>>>,
-    listed: RefCell<BTreeMap<Asked, Vec<Vec<Val>>>>,
+    listed: RefCell<BTreeMap<SwitchInstance, Vec<Vec<Val>>>>,
 }
 
 impl Theory {
@@ -151,13 +151,13 @@ impl Theory {
         steps.collect()
     }
 
-    fn scope<'a>(
+    fn environment<'a>(
         &'a self,
         state: &'a State,
         label: Option<LabelId>,
         values: &'a [Val],
-    ) -> Scope<'a> {
-        Scope {
+    ) -> Environment<'a> {
+        Environment {
             sts: &self.sts,
             variables: &state.values,
             label,
@@ -171,8 +171,8 @@ impl Theory {
     fn take(&self, state: &State, id: SwitchId, values: &[Val]) -> Option<State> {
         self.spend(weight(&state.values) + weight(values));
         let switch = self.sts.switch(id);
-        let scope = self.scope(state, switch.gate.label(), values);
-        let holds = scope.holds(&switch.guard).unwrap_or_else(|_| {
+        let environment = self.environment(state, switch.gate.label(), values);
+        let holds = environment.holds(&switch.guard).unwrap_or_else(|_| {
             self.unsure.set(true);
             false
         });
@@ -181,7 +181,7 @@ impl Theory {
         }
         let mut next = state.clone();
         for assignment in &switch.update {
-            let value = scope.eval(&assignment.value);
+            let value = environment.eval(&assignment.value);
             if value == Err(Nothing::Unsure) {
                 self.unsure.set(true);
             }
@@ -307,8 +307,8 @@ impl Theory {
         let mut allowed = Vec::new();
         self.combinations(&pools, &mut |values| {
             let all = group.iter().all(|id| {
-                let scope = self.scope(state, Some(label), values);
-                scope
+                let environment = self.environment(state, Some(label), values);
+                environment
                     .holds(&self.sts.switch(*id).guard)
                     .unwrap_or_else(|_| {
                         self.unsure.set(true);
@@ -334,10 +334,10 @@ impl Theory {
         let mut anchors = Anchors::default();
         for id in group {
             let switch = self.sts.switch(*id);
-            let scope = self.scope(state, Some(label), &[]);
-            anchors.add(&scope, &switch.guard);
+            let environment = self.environment(state, Some(label), &[]);
+            anchors.add(&environment, &switch.guard);
             for assignment in &switch.update {
-                anchors.add(&scope, &assignment.value);
+                anchors.add(&environment, &assignment.value);
                 let ty = &self.sts.variable(assignment.variable).ty;
                 if let Type::Int(range) = ty
                     && !range.is_full()

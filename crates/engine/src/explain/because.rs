@@ -229,7 +229,7 @@ fn refusal(sts: &Sts, id: SwitchId, state: &State, action: &Action) -> String {
     };
     let mut conditions = switch.guard.conjuncts().into_iter();
     let refused = conditions.find_map(|condition| {
-        let asked = Asked {
+        let asked = Phrased {
             condition,
             subject: condition,
             before: String::new(),
@@ -245,7 +245,7 @@ fn refusal(sts: &Sts, id: SwitchId, state: &State, action: &Action) -> String {
                 return None;
             };
             let made = switch.update.iter().rfind(|a| a.variable == variable)?;
-            let asked = Asked {
+            let asked = Phrased {
                 condition: &demand.condition,
                 subject: &made.value,
                 before: format!("that {} = ", sts.variable(variable).name),
@@ -266,7 +266,7 @@ fn refusal(sts: &Sts, id: SwitchId, state: &State, action: &Action) -> String {
 }
 
 /// A condition, and how it is put into words.
-struct Asked<'a> {
+struct Phrased<'a> {
     condition: &'a Expr,
     /// What is shown of it, and the words around that.
     subject: &'a Expr,
@@ -274,7 +274,7 @@ struct Asked<'a> {
     after: String,
 }
 
-fn violation(sts: &Sts, asked: &Asked<'_>, state: &State, action: &Action) -> Option<String> {
+fn violation(sts: &Sts, asked: &Phrased<'_>, state: &State, action: &Action) -> Option<String> {
     let env = Env {
         variables: &state.valuation,
         parameters: &action.values,

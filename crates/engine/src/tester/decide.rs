@@ -157,7 +157,7 @@ impl Tester {
         self.wait_for(time, true, now)
     }
 
-    fn wait_for(&mut self, time: u64, whole: bool, now: u64) -> Command {
+    pub(super) fn wait_for(&mut self, time: u64, whole: bool, now: u64) -> Command {
         self.test.phase = Phase::Awaiting { since: now, whole };
         Command::Await {
             until: now.saturating_add(time),

@@ -6,12 +6,16 @@
 //!
 //! Limits on time and steps hold whatever the test is doing, because they are looked at after
 //! everything that happens.
+//!
+//! Where waits are weighed, a test also ends with a short look: a response that should not have come
+//! after the last stimulus would be discarded by the reset otherwise, and with it a failure.
 
 use ioco_sts::{Cause, Reason, Verdict};
 
 use super::Tester;
 use super::test::Plan;
 use crate::port::Command;
+use crate::settings::WaitPolicy;
 
 /// A test whose end is decided waits for so many responses more while one is due.
 const GRACE: u64 = 16;
@@ -85,8 +89,29 @@ impl Tester {
         if listens && ending.left > 0 && !self.test.quiet {
             return self.wait(now);
         }
+        if ending.left > 0 && self.weighs_last_look(now) {
+            // The reset would listen as long, and discard what comes.
+            return match self.may_speak() {
+                true => self.wait(now),
+                false => self.wait_for(self.last_look(), false, now),
+            };
+        }
         let verdict = ending.verdict.clone();
         self.finish(verdict, now)
+    }
+
+    /// Whether a response that is not allowed could still be seen before the test ends, and the run has time for that.
+    fn weighs_last_look(&self, now: u64) -> bool {
+        let test = &self.test;
+        let weighs = matches!(self.settings.wait, WaitPolicy::Worthwhile { .. });
+        let has_seen = test.quiet || test.looked || test.trace.is_empty();
+        weighs && test.counts && !has_seen && self.time_left(now) != Some(0)
+    }
+
+    /// How long a look before the end of a test takes.
+    fn last_look(&self) -> u64 {
+        let timeout = self.semantics.timeout(self.test.set);
+        self.silences.look(self.settings.shortest_wait, timeout)
     }
 
     /// Whether a limit ends the test under way.

@@ -473,12 +473,13 @@ impl Tester {
             Verdict::Fail(_) => true,
             // The system is started, or connected to, anew.
             Verdict::Error(_) | Verdict::Ended(_) => false,
-            Verdict::Pass | Verdict::Inconclusive(_) => {
-                let may_speak =
-                    !self.test.menu.responses.is_empty() || !self.test.in_flight.is_empty();
-                may_speak && !self.test.quiet
-            }
+            Verdict::Pass | Verdict::Inconclusive(_) => self.may_speak() && !self.test.quiet,
         }
+    }
+
+    /// Whether the model allows a response now, or a stimulus is on its way.
+    fn may_speak(&self) -> bool {
+        !self.test.menu.responses.is_empty() || !self.test.in_flight.is_empty()
     }
 
     /// The group of a failure, and whether it is new. Scripts found no group.

@@ -181,8 +181,8 @@ impl Tester {
     fn deviate(&mut self, kind: DeviationKind, observed: Observed, now: u64) -> Command {
         self.test.times.push(now.saturating_sub(self.test.started));
         let states = Arc::clone(self.semantics.set(self.test.set));
-        if let Some(doubt) = self.test.in_flight.doubt() {
-            let why = format!("{} cannot be judged: {doubt}", observed.show(&self.sts));
+        if let Some(reason) = self.test.in_flight.uncertainty() {
+            let why = format!("{} cannot be judged: {reason}", observed.show(&self.sts));
             return self.finish(Verdict::inconclusive(Cause::Crossed, why), now);
         }
         let deviation = Deviation {

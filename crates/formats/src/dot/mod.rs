@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_and_its_data_that_differ_are_told() {
+    fn a_drawing_that_differs_from_its_data_is_reported() {
         let sts = read_text("digraph { a -> b [label=\"?x\"] }").unwrap();
         for (from, to, line, part) in [
             ("label=\"?x\"", "label=\"?z\"", 8, "shows `?z`"),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_text_is_told_with_its_line() {
+    fn errors_name_the_line() {
         for (text, line, part) in [
             ("graph {}", 1, "`digraph` expected"),
             ("digraph {\n a -> ;\n}", 2, "a node expected, `;` found"),

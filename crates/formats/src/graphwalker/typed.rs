@@ -9,10 +9,10 @@ use super::script::{Assigned, BadScript, Kind, Node, bad};
 use ioco_sts::{Assignment, BinaryOp, Expr, Type, UnaryOp, Value, VarId};
 
 /// Whose variable it is: that of a model, by number, or one that all share.
-pub type Scope = Option<usize>;
+pub type ProcessName = Option<usize>;
 
 /// What a variable is called, and by whom.
-type Key = (Scope, String);
+type Key = (ProcessName, String);
 
 /// The type of an expression; `None` is that of `undefined`.
 type InferredType = Option<Type>;

@@ -191,7 +191,7 @@ struct Plan {
 }
 
 /// Where a way has come to, and its moves.
-type Reached = (Box<[LocationId]>, Vec<Rc<Move>>);
+type QueuedRoute = (Box<[LocationId]>, Vec<Rc<Move>>);
 
 /// What is counted as tried: the first move of a way; where goals differ in values only, for each
 /// goal apart.
@@ -688,7 +688,7 @@ impl<'a> Cover<'a> {
         let mut best = limit;
         let mut plan = None;
         let mut searched: BTreeSet<Box<[LocationId]>> = BTreeSet::new();
-        let mut queue: VecDeque<Reached> = VecDeque::new();
+        let mut queue: VecDeque<QueuedRoute> = VecDeque::new();
         let mut next = Some((Box::from(from), Vec::new()));
         while let Some((locations, route)) = next.take().or_else(|| queue.pop_front()) {
             // One move more would not be an improvement.

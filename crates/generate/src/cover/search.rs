@@ -14,7 +14,7 @@ use super::goal_index::GoalIndex;
 use super::instance::Stepper;
 use crate::moves::Move;
 use crate::plan::{Progress, initial_state};
-use crate::search::{Bounds, Counts, Node, Policy, Rank, SearchEnd, Tree, Visit, search};
+use crate::search::{Counts, Node, Policy, Rank, SearchBounds, SearchEnd, Tree, Visit, search};
 
 /// Questions that may stay undecided: what lies behind them is not searched, and each costs the whole
 /// budget.
@@ -30,7 +30,7 @@ pub(crate) struct FoundPath {
 }
 
 /// What the search found, and how far it went.
-pub(crate) struct Searched {
+pub(crate) struct FoundPaths {
     pub found: Vec<FoundPath>,
     pub not_found: BTreeSet<Goal>,
     pub bound: Bound,
@@ -48,11 +48,11 @@ pub(crate) fn breadth_first<'a>(
     (depth, paths): (u32, usize),
     rng: &mut dyn Rng,
     watch: &mut dyn CoverObserver,
-) -> Searched {
+) -> FoundPaths {
     let mut tree = Tree::new(stepper.sts, stepper.effort.clone());
     let start = initial_state(stepper.sts);
     tree.begin(0, &start, Progress::default(), (0, 0));
-    let bounds = Bounds {
+    let bounds = SearchBounds {
         paths,
         undecided: MAX_UNDECIDED,
         variety: 1,
@@ -68,7 +68,7 @@ pub(crate) fn breadth_first<'a>(
     };
     let end = search(&mut tree, &bounds, &mut policy, rng);
     let depths = tree.nodes.iter().map(|node| node.counts.moves);
-    Searched {
+    FoundPaths {
         found: policy.found,
         not_found: policy.goals,
         bound: Bound {

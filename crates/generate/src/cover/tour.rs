@@ -51,12 +51,12 @@ struct Graph {
 }
 
 /// What is still to be covered, by number.
-struct Wanted {
+struct OpenGoals {
     switches: Vec<bool>,
     locations: Vec<bool>,
 }
 
-impl Wanted {
+impl OpenGoals {
     fn asks_for(&self, sts: &Sts, step: &Move) -> bool {
         step.switches
             .iter()
@@ -145,7 +145,7 @@ impl Graph {
         &mut self,
         sts: &Sts,
         from: u32,
-        wanted: &Wanted,
+        wanted: &OpenGoals,
         all: &mut [LocationId],
     ) -> Option<(u32, Vec<(u32, u32)>)> {
         let mut nearest = std::mem::take(&mut self.nearest);
@@ -209,7 +209,7 @@ impl Graph {
 pub(crate) struct Tours<'a> {
     sts: &'a Sts,
     graphs: Vec<Graph>,
-    wanted: Wanted,
+    wanted: OpenGoals,
     /// Per region, where the test is.
     at: Vec<u32>,
     /// Of the test under way.
@@ -230,7 +230,7 @@ impl<'a> Tours<'a> {
         length: usize,
     ) -> Tours<'a> {
         let graphs: Vec<Graph> = regions.map(|region| Graph::new(sts, region)).collect();
-        let mut wanted = Wanted {
+        let mut wanted = OpenGoals {
             switches: vec![false; sts.switches().len()],
             locations: vec![false; sts.locations().len()],
         };

@@ -2,7 +2,7 @@
 
 use ioco_sts::{BinaryOp, Env, Expr, Gate, Sts, SwitchId, Type, Value};
 
-use super::{ValueGoal, Wanted};
+use super::{ValueGoal, WantedValues};
 use crate::cover::ReachableValues;
 
 /// The observable switches, and the parameters that their guards or updates speak of.
@@ -41,7 +41,10 @@ pub(super) fn extremes(sts: &Sts) -> Vec<ValueGoal> {
                     | Some(Type::Date | Type::Time)
             );
             if ordered {
-                let wanted = [Wanted::Least(position), Wanted::Greatest(position)];
+                let wanted = [
+                    WantedValues::Least(position),
+                    WantedValues::Greatest(position),
+                ];
                 goals.extend(wanted.map(|wanted| ValueGoal { switch, wanted }));
             }
         }
@@ -64,7 +67,7 @@ pub(super) fn boundaries(
                 }
                 let equal = equal(position, limit.clone());
                 if !reach.contradicts(switch, &equal) {
-                    let wanted = Wanted::Values(vec![(position, limit)]);
+                    let wanted = WantedValues::Values(vec![(position, limit)]);
                     goals.push(ValueGoal { switch, wanted });
                 }
             }
@@ -82,7 +85,7 @@ pub(super) fn pairs(sts: &Sts, values: impl Fn(SwitchId, u32) -> Vec<Expr>) -> V
                 for one in values(switch, *first) {
                     for other in values(switch, *second) {
                         let both = vec![(*first, one.clone()), (*second, other)];
-                        let wanted = Wanted::Values(both);
+                        let wanted = WantedValues::Values(both);
                         goals.push(ValueGoal { switch, wanted });
                     }
                 }

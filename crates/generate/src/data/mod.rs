@@ -33,7 +33,7 @@ pub enum Data {
 
 /// What a switch is to be taken with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
+pub enum WantedValues {
     /// The smallest feasible value of the parameter at this position.
     Least(u32),
     Greatest(u32),
@@ -44,7 +44,7 @@ pub enum Wanted {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValueGoal {
     pub switch: SwitchId,
-    pub wanted: Wanted,
+    pub wanted: WantedValues,
 }
 
 impl ValueGoal {
@@ -56,9 +56,9 @@ impl ValueGoal {
             parameters.get(position as usize).map_or("", |p| &p.name)
         };
         match &self.wanted {
-            Wanted::Least(position) => format!("least {}", name(*position)),
-            Wanted::Greatest(position) => format!("greatest {}", name(*position)),
-            Wanted::Values(all) => {
+            WantedValues::Least(position) => format!("least {}", name(*position)),
+            WantedValues::Greatest(position) => format!("greatest {}", name(*position)),
+            WantedValues::Values(all) => {
                 let equal = |(position, expr): &(u32, Expr)| {
                     let expr = ioco_sts::show_expr(sts, label, expr);
                     format!("{} == {expr}", name(*position))
@@ -116,13 +116,13 @@ pub fn covers(
     let value = |position: u32| action.values.get(position as usize);
     match (&goal.wanted, verdict) {
         (
-            Wanted::Least(position) | Wanted::Greatest(position),
+            WantedValues::Least(position) | WantedValues::Greatest(position),
             ValueVerdict::Reached {
                 extreme: Some((extreme, _)),
                 ..
             },
         ) => value(*position) == Some(extreme),
-        (Wanted::Values(all), ValueVerdict::Reached { .. }) => {
+        (WantedValues::Values(all), ValueVerdict::Reached { .. }) => {
             let env = Env {
                 variables: &state.valuation,
                 parameters: &[],

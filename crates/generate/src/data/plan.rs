@@ -9,7 +9,7 @@ use rand::seq::SliceRandom as _;
 use rustc_hash::FxHashMap;
 
 use super::goals::{boundaries, equal, extremes, pairs};
-use super::{Data, Proof, ValueGoal, ValueVerdict, Wanted, test_covers};
+use super::{Data, Proof, ValueGoal, ValueVerdict, WantedValues, test_covers};
 use crate::cover::{Instance, ReachableValues, Stepper};
 use crate::feasible::{Feasible, own_values};
 use crate::moves::Move;
@@ -79,10 +79,12 @@ pub fn plan<S: Solver, R: Rng>(
                 continue;
             };
             let value = match (&goal.wanted, extreme) {
-                (Wanted::Least(p) | Wanted::Greatest(p), Some((value, _))) if *p == position => {
+                (WantedValues::Least(p) | WantedValues::Greatest(p), Some((value, _)))
+                    if *p == position =>
+                {
                     Expr::Const(value.clone())
                 }
-                (Wanted::Values(all), _) => match &all[..] {
+                (WantedValues::Values(all), _) => match &all[..] {
                     [(p, expr)] if *p == position => expr.clone(),
                     _ => continue,
                 },
@@ -139,12 +141,12 @@ fn decide<S: Solver, R: Rng>(
         }
         let impossible = reach.is_dead(goal.switch)
             || match &goal.wanted {
-                Wanted::Least(position) | Wanted::Greatest(position) => {
-                    let largest = matches!(goal.wanted, Wanted::Greatest(_));
+                WantedValues::Least(position) | WantedValues::Greatest(position) => {
+                    let largest = matches!(goal.wanted, WantedValues::Greatest(_));
                     progress[number].bound = reach.extreme(goal.switch, *position, largest);
                     false
                 }
-                Wanted::Values(all) => reach.never(goal.switch, &condition(all)),
+                WantedValues::Values(all) => reach.never(goal.switch, &condition(all)),
             };
         match impossible {
             true => progress[number].decided = Some(Proof::Bound),
@@ -344,11 +346,13 @@ impl<'a> Planner<'_, 'a, '_> {
         let switch = step.switches[0].index();
         for number in self.open[switch].clone() {
             let decided = match self.goals[number].wanted.clone() {
-                Wanted::Values(all) => self.try_values(walk, node, step, number, &condition(&all)),
-                Wanted::Least(position) => {
+                WantedValues::Values(all) => {
+                    self.try_values(walk, node, step, number, &condition(&all))
+                }
+                WantedValues::Least(position) => {
                     self.try_extreme(walk, node, step, number, position, false)
                 }
-                Wanted::Greatest(position) => {
+                WantedValues::Greatest(position) => {
                     self.try_extreme(walk, node, step, number, position, true)
                 }
             };

@@ -10,7 +10,7 @@ use super::pattern::{Pattern, Progress};
 use crate::moves::{MoveTable, target};
 
 /// Combinations of locations and progress that are looked at, at most.
-const MOST: usize = 100_000;
+const MAX_PLACES: usize = 100_000;
 
 type Place = (Box<[LocationId]>, u32);
 
@@ -45,7 +45,7 @@ impl Distances {
         }
         let mut index = 0;
         while index < places.len() {
-            if places.len() > MOST {
+            if places.len() > MAX_PLACES {
                 return Distances::default();
             }
             let (locations, item) = places[index].clone();

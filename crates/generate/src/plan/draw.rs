@@ -2,7 +2,7 @@
 //!
 //! The conditions of a whole way, with every variable written out in terms of what was chosen at
 //! its beginning, can grow beyond what a solver takes. A way with values chosen step by step never
-//! has that trouble, but meets no coincidence (two transactions that leave nothing to do). So where
+//! has that problem, but meets no coincidence (two transactions that leave nothing to do). So where
 //! it gets stuck, a few of the values chosen so far are set free again, all others stay what they
 //! are, and the solver is asked for the whole way up to and including the step that did not fit:
 //! with most values known the conditions are small. Many small questions take the place of one that
@@ -18,7 +18,7 @@ use rand::{Rng, RngExt as _};
 use super::distances::Distances;
 use super::follow::PatternState;
 use super::pattern::Progress;
-use super::search::{MAX_SILENT, MatchingPath, Search, Searched};
+use super::search::{MAX_SILENT, MatchingPath, Search, SearchSummary};
 use crate::feasible::choose_own;
 use crate::moves::{Move, target};
 use crate::symbolic::Symbolic;
@@ -28,8 +28,8 @@ const REPAIRS: usize = 24;
 /// Repairs of one way.
 const MAX_REPAIRED: usize = 6;
 /// Values that are set free together.
-const FEWEST: usize = 2;
-const MOST: usize = 5;
+const MIN_FREED: usize = 2;
+const MAX_FREED: usize = 5;
 
 /// A way as far as it goes, with all values known.
 struct Draft {
@@ -52,7 +52,7 @@ impl Search<'_> {
         known: &mut Vec<MatchingPath>,
         rng: &mut dyn Rng,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Searched {
+    ) -> SearchSummary {
         let begin = std::iter::once((start.state.locations.clone(), start.progress));
         let reach = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
         for _ in 0..tries {
@@ -153,7 +153,7 @@ impl Search<'_> {
                 return None;
             }
             stimuli.shuffle(rng);
-            let many = rng.random_range(FEWEST..=MOST).min(stimuli.len());
+            let many = rng.random_range(MIN_FREED..=MAX_FREED).min(stimuli.len());
             let mut is_free = vec![false; witness.len()];
             stimuli[..many].iter().for_each(|u| is_free[*u] = true);
             is_free[own..].fill(true);

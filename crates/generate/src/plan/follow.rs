@@ -14,7 +14,7 @@ use crate::feasible::{Effort, choose_own};
 use crate::moves::MoveTable;
 
 /// Beliefs that are followed at most.
-const MOST: usize = 2_000;
+const MAX_BELIEFS: usize = 2_000;
 /// Internal steps in a row that are followed at most.
 const MAX_SILENT: usize = 64;
 
@@ -125,7 +125,7 @@ impl Follower {
             self.beliefs.iter().map(|b| (b.clone(), 0)).collect();
         let mut moves = MoveTable::default();
         while let Some((belief, silent)) = queue.pop() {
-            if self.beliefs.len() >= MOST {
+            if self.beliefs.len() >= MAX_BELIEFS {
                 return;
             }
             let mut add = |belief: PatternState, silent: usize| {

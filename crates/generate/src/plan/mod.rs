@@ -12,7 +12,7 @@ mod search;
 
 pub use follow::{Follower, PatternState};
 pub use pattern::{Item, Pattern, Progress};
-pub use search::{Limits, MatchingPath, Search, Searched};
+pub use search::{Limits, MatchingPath, Search, SearchSummary};
 
 pub(crate) use pattern::initial_state;
 pub(crate) use search::other_values;

@@ -18,7 +18,7 @@ use super::follow::PatternState;
 use super::pattern::{Pattern, Progress};
 use crate::feasible::{Effort, Feasible, assert_extension, find_witness};
 use crate::moves::{Move, MoveTable, target};
-use crate::search::{Bounds, Counts, Node, Policy, Rank, SearchEnd, Tree, Visit, search};
+use crate::search::{Counts, Node, Policy, Rank, SearchBounds, SearchEnd, Tree, Visit, search};
 use crate::symbolic::Symbolic;
 use crate::traces::PathStep;
 
@@ -97,7 +97,7 @@ impl MatchingPath {
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Searched {
+pub struct SearchSummary {
     /// Ways that were begun.
     pub paths: usize,
     /// Moves that the solver could not decide.
@@ -116,7 +116,7 @@ pub struct Search<'a> {
     pub(super) limits: Limits,
     pub(super) moves: MoveTable,
     narrowed: FxHashMap<(*const Move, Progress, Expr), Rc<Move>>,
-    pub(super) result: Searched,
+    pub(super) result: SearchSummary,
 }
 
 impl<'a> Search<'a> {
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
             limits,
             moves: MoveTable::default(),
             narrowed: FxHashMap::default(),
-            result: Searched::default(),
+            result: SearchSummary::default(),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
         mut self,
         starts: &[PatternState],
         rng: &mut dyn Rng,
-    ) -> (Option<MatchingPath>, Searched) {
+    ) -> (Option<MatchingPath>, SearchSummary) {
         let mut found = None;
         let mut keep = |way| {
             found = Some(way);
@@ -155,7 +155,7 @@ impl<'a> Search<'a> {
         rng: &mut dyn Rng,
         found: &mut dyn FnMut(MatchingPath) -> bool,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Searched {
+    ) -> SearchSummary {
         let begin = starts.iter();
         let begin = begin.map(|s| (s.state.locations.clone(), s.progress));
         let distances = Distances::new(self.sts, self.pattern, begin, &mut self.moves);
@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
                 tree.begin(number, &start.state, start.progress, (far, 0));
             }
         }
-        let bounds = Bounds {
+        let bounds = SearchBounds {
             paths: self.limits.paths,
             undecided: usize::MAX,
             variety,
@@ -180,7 +180,7 @@ impl<'a> Search<'a> {
         };
         let end = search(&mut tree, &bounds, &mut policy, rng);
         let runaway = policy.runaway;
-        Searched {
+        SearchSummary {
             paths: tree.nodes.len(),
             undecided: tree.undecided,
             runaway,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{Job, JobResult};
 use crate::app::App;
 use crate::refusal::Refusal;
-use crate::run::race_on;
+use crate::run::extend_progress;
 use crate::words;
 
 #[derive(Debug, Default, Deserialize)]
@@ -122,8 +122,11 @@ impl App {
                         .hint("replay it to see what the system does now"),
                 );
             };
-            let mut races = app.races.lock().unwrap_or_else(PoisonError::into_inner);
-            races.insert(again.saved.id.to_string(), observer.race);
+            let mut known = app
+                .progress_by_failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            known.insert(again.saved.id.to_string(), observer.shrinking_progress);
             let notes: Vec<String> = again.notes.iter().map(words::note).collect();
             let shown = again.explanation.map(|explanation| Explanation {
                 replay: Some(format!("ioco replay {}", again.saved.id)),
@@ -163,14 +166,14 @@ fn choice(connection: Option<&ConnectionView>) -> Result<SystemChoice, Refusal> 
 /// Writes down what the work tells.
 struct JobObserver<'a> {
     job: &'a Job,
-    race: Vec<ioco_view::RacePoint>,
+    shrinking_progress: Vec<ioco_view::ProgressPoint>,
 }
 
 impl<'a> JobObserver<'a> {
     fn new(job: &'a Job) -> JobObserver<'a> {
         JobObserver {
             job,
-            race: Vec::new(),
+            shrinking_progress: Vec::new(),
         }
     }
 
@@ -195,10 +198,10 @@ impl<'a> JobObserver<'a> {
 
 impl Observer for JobObserver<'_> {
     fn shrinking(&mut self, from: usize, now: ioco_shrink::Progress) {
-        race_on(&mut self.race, from, now);
-        let race = self.race.clone();
+        extend_progress(&mut self.shrinking_progress, from, now);
+        let shrinking_progress = self.shrinking_progress.clone();
         self.job.write(|view| {
-            view.race = race;
+            view.shrinking_progress = shrinking_progress;
             view.done = now.runs;
             view.message = Some(format!("{from} → {} steps, {} runs", now.length, now.runs));
         });

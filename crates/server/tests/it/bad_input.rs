@@ -174,7 +174,7 @@ fn a_system_that_cannot_be_started_ends_the_run_with_the_reason() {
 }
 
 #[test]
-fn a_port_in_use_is_told_with_what_to_do() {
+fn the_error_of_a_port_in_use_says_what_to_do() {
     let server = Server::door();
     let port = server
         .address

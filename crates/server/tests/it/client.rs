@@ -55,7 +55,7 @@ impl Server {
         // What the user of this machine has typed and trusted is not for tests.
         project.ledger = Ledger::at(folder.path().join(".state"));
         let interrupt = Interrupt::default();
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let own = interrupt.clone();
         let thread = std::thread::spawn(move || {
             let options = Options {
@@ -64,11 +64,11 @@ impl Server {
                 port: None,
             };
             serve(options, &own, |url| {
-                tell.send(url.to_owned()).expect("heard")
+                sender.send(url.to_owned()).expect("heard")
             })
             .expect("served");
         });
-        let url = told.recv_timeout(PATIENCE).expect("the server starts");
+        let url = receiver.recv_timeout(PATIENCE).expect("the server starts");
         let (address, token) = url
             .trim_start_matches("http://")
             .split_once("/?token=")

@@ -64,7 +64,13 @@ fn a_failure_is_found_shrunk_read_and_repaired_from_the_page() {
             .map(|f| f.ends_with("door.aml")),
         Some(true)
     );
-    assert!(failure["race"].as_array().expect("a race").len() > 1);
+    assert!(
+        failure["shrinking_progress"]
+            .as_array()
+            .expect("points")
+            .len()
+            > 1
+    );
 
     let again = server.job(&format!("/api/failures/{id}/replay"), &json!({"times": 3}));
     assert_eq!(again["result"]["verdict"], "still-failing", "{again}");
@@ -76,9 +82,12 @@ fn a_failure_is_found_shrunk_read_and_repaired_from_the_page() {
         &json!({"shrinker": "delta"}),
     );
     assert_eq!(shrink["state"], "finished", "{shrink}");
-    let race = shrink["race"].as_array().expect("a race");
-    assert_eq!(race[0]["length"], shrink["result"]["from"]);
-    assert_eq!(race[race.len() - 1]["length"], shrink["result"]["to"]);
+    let progress = shrink["shrinking_progress"].as_array().expect("points");
+    assert_eq!(progress[0]["length"], shrink["result"]["from"]);
+    assert_eq!(
+        progress[progress.len() - 1]["length"],
+        shrink["result"]["to"]
+    );
     let id = shrink["result"]["failure"].as_str().expect("an id");
     let listed = server.get("/api/failures?model=door.aml");
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");

@@ -29,7 +29,7 @@ pub(super) struct Candidate {
     pub cause: Cause,
     /// Where the model is at the end, if it passes.
     pub end: NodeId,
-    doubts: Assumptions,
+    assumptions: Assumptions,
 }
 
 impl Candidate {
@@ -40,7 +40,7 @@ impl Candidate {
             predicted,
             cause,
             end,
-            doubts: 0,
+            assumptions: 0,
         }
     }
 }
@@ -81,7 +81,7 @@ pub(super) fn keep_likely(candidates: &mut Vec<Candidate>, mut stimuli: usize) {
     candidates.retain(|candidate| {
         let fits = candidate.stimuli.len() <= stimuli;
         stimuli = stimuli.saturating_sub(candidate.stimuli.len());
-        fits || candidate.doubts <= LIKELY
+        fits || candidate.assumptions <= LIKELY
     });
 }
 
@@ -199,7 +199,7 @@ impl<'r, 'a> Collector<'r, 'a> {
         last: &Action,
         tail: usize,
         cause: Cause,
-        doubts: Assumptions,
+        assumptions: Assumptions,
     ) {
         let predicted = draft.steps + tail;
         if predicted >= self.length {
@@ -213,8 +213,8 @@ impl<'r, 'a> Collector<'r, 'a> {
         if index < fresh {
             // The same list for a better reason.
             let known = &mut self.found[index];
-            if doubts < known.doubts {
-                (known.doubts, known.cause) = (doubts, cause);
+            if assumptions < known.assumptions {
+                (known.assumptions, known.cause) = (assumptions, cause);
             }
             return;
         }
@@ -223,7 +223,7 @@ impl<'r, 'a> Collector<'r, 'a> {
             predicted,
             cause,
             end: given.node,
-            doubts,
+            assumptions,
         });
     }
 
@@ -387,7 +387,7 @@ fn suspect_cause(
     collector: &mut Collector<'_, '_>,
     trail: &Trail,
     positions: &[usize],
-    doubts: Assumptions,
+    assumptions: Assumptions,
 ) {
     let last = trail.last();
     let (failing, reveal) = (trail.nodes[last], &trail.stimuli[last]);
@@ -401,10 +401,10 @@ fn suspect_cause(
         draft = given;
     }
     if let Some(reveal) = collector.analog(reveal, failing, draft.node) {
-        collector.suspect(&draft, &reveal, trail.tail, cause, doubts);
+        collector.suspect(&draft, &reveal, trail.tail, cause, assumptions);
     }
     if let Some(there) = collector.go(&draft, failing) {
-        collector.suspect(&there, reveal, trail.tail, cause, doubts);
+        collector.suspect(&there, reveal, trail.tail, cause, assumptions);
     }
 }
 
@@ -442,8 +442,8 @@ pub(super) fn analogies(
     elsewhere(&mut collector, seen, trail, &settled, cause);
     for position in 0..trail.last() {
         let is_cause = cause == Cause::Stimulus(position);
-        let doubts = if is_cause { 0 } else { OTHER_CAUSE };
-        cause_elsewhere(&mut collector, trail, position, &settled, doubts);
+        let assumptions = if is_cause { 0 } else { OTHER_CAUSE };
+        cause_elsewhere(&mut collector, trail, position, &settled, assumptions);
     }
     without_one(&mut collector, trail);
     for position in 0..trail.last() {
@@ -452,7 +452,7 @@ pub(super) fn analogies(
     unseen(&mut collector, seen, trail, &settled, labels);
     let mut found = std::mem::take(&mut collector.found);
     found.retain(|candidate| !collector.is_refuted(seen, candidate));
-    found.sort_by_key(|s| (s.doubts, s.predicted));
+    found.sort_by_key(|s| (s.assumptions, s.predicted));
     collector.found = found;
     collector.finish(MAX_SUSPICIONS)
 }
@@ -477,15 +477,15 @@ fn elsewhere(
         if seen.passed(&(collector.routes.set(node), analog.clone())) {
             continue;
         }
-        let mut doubts = OTHER_STATE;
+        let mut assumptions = OTHER_STATE;
         if cause != Cause::State {
-            doubts += OTHER_CAUSE;
+            assumptions += OTHER_CAUSE;
         }
         if collector.shape_differs(reveal, failing, &analog, node) {
-            doubts += OTHER_EFFECT;
+            assumptions += OTHER_EFFECT;
         }
         for draft in collector.ways_to(node, trail) {
-            collector.suspect(&draft, &analog, trail.tail, Cause::State, doubts);
+            collector.suspect(&draft, &analog, trail.tail, Cause::State, assumptions);
         }
     }
 }
@@ -496,7 +496,7 @@ fn cause_elsewhere(
     trail: &Trail,
     position: usize,
     settled: &[NodeId],
-    doubts: Assumptions,
+    assumptions: Assumptions,
 ) {
     let (from, action) = (trail.nodes[position], &trail.stimuli[position]);
     for &node in settled {
@@ -507,11 +507,11 @@ fn cause_elsewhere(
             continue;
         };
         let differs = collector.shape_differs(action, from, &analog, node);
-        let doubts = doubts + if differs { OTHER_EFFECT } else { 0 };
+        let assumptions = assumptions + if differs { OTHER_EFFECT } else { 0 };
         let before = collector.way_to(node);
         let cause = Cause::Stimulus(before.stimuli.len());
         if let Some(draft) = collector.give(before, &analog) {
-            reveals(collector, trail, position, &draft, cause, doubts);
+            reveals(collector, trail, position, &draft, cause, assumptions);
         }
     }
 }
@@ -524,15 +524,15 @@ fn reveals(
     position: usize,
     draft: &Draft,
     cause: Cause,
-    doubts: Assumptions,
+    assumptions: Assumptions,
 ) {
     let last = trail.last();
     if let Some((replayed, reveal)) = replay(collector, trail, draft, position + 1..last) {
-        collector.suspect(&replayed, &reveal, trail.tail, cause, doubts);
+        collector.suspect(&replayed, &reveal, trail.tail, cause, assumptions);
     }
     let mut same = None;
     if let Some((replayed, reveal)) = replay(collector, trail, draft, last..last) {
-        collector.suspect(&replayed, &reveal, trail.tail, cause, doubts);
+        collector.suspect(&replayed, &reveal, trail.tail, cause, assumptions);
         same = Some(reveal);
     }
     let others: Vec<Action> = collector.routes.stimuli(draft.node).cloned().collect();
@@ -546,9 +546,9 @@ fn reveals(
         };
         if effect.responses > 0 {
             // A response that does not come is seen one step sooner than a wrong one.
-            collector.suspect(draft, &other, 1, cause, doubts + OTHER_REVEAL);
+            collector.suspect(draft, &other, 1, cause, assumptions + OTHER_REVEAL);
         } else {
-            collector.suspect(draft, &other, 2, cause, doubts + UNASKED_RESPONSE);
+            collector.suspect(draft, &other, 2, cause, assumptions + UNASKED_RESPONSE);
         }
     }
 }
@@ -629,8 +629,8 @@ fn unseen(
         for action in routes.stimuli(node) {
             let asks = routes.effect(node, action).is_some_and(|e| e.responses > 0);
             if kind(node, action).is_some_and(|kind| known.insert(kind)) {
-                let doubts = UNSEEN + if asks { 0 } else { UNASKED_RESPONSE };
-                collector.suspect(&draft, action, tail, Cause::State, doubts);
+                let assumptions = UNSEEN + if asks { 0 } else { UNASKED_RESPONSE };
+                collector.suspect(&draft, action, tail, Cause::State, assumptions);
             }
         }
     }

@@ -10,7 +10,7 @@ use ioco_sts::Action;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::candidate::{Candidate, Cause};
-use super::fault::{Effect, Fault, Shown, Strangers, give, settle, take};
+use super::fault::{Effect, Fault, ObservedRun, UnseenLabels, give, settle, take};
 use super::routes::{NodeId, Routes};
 
 /// Faults that are held against each other.
@@ -78,11 +78,16 @@ impl<'r> Diagnosis<'r> {
 
     /// The faults that explain all runs, of which `failed` is the one that failed, each with its shortest trace of
     /// less than `limit` steps.
-    pub fn explain(&self, runs: &[Shown], failed: &Shown, limit: usize) -> Vec<Explanation> {
+    pub fn explain(
+        &self,
+        runs: &[ObservedRun],
+        failed: &ObservedRun,
+        limit: usize,
+    ) -> Vec<Explanation> {
         let mut faults: FxHashSet<Fault> = FxHashSet::default();
         let mut explanations = Vec::new();
-        for strangers in [Strangers::Ignored, Strangers::Alike] {
-            for fault in self.suspects(failed, strangers) {
+        for unseen in [UnseenLabels::Ignored, UnseenLabels::Alike] {
+            for fault in self.suspects(failed, unseen) {
                 if !faults.insert(fault) || explanations.len() >= MAX_FAULTS {
                     continue;
                 }
@@ -97,7 +102,7 @@ impl<'r> Diagnosis<'r> {
     }
 
     /// Whether a system with this fault would have shown this run.
-    pub fn agrees(&self, fault: &Fault, run: &Shown) -> bool {
+    pub fn agrees(&self, fault: &Fault, run: &ObservedRun) -> bool {
         let mut actual = NodeId(0);
         for (index, stimulus) in run.stimuli.iter().enumerate() {
             let effect = self.give(Some(fault), run.nodes[index], actual, stimulus);
@@ -144,7 +149,7 @@ impl<'r> Diagnosis<'r> {
     /// Faults that explain the end of the run, from the last stimulus backwards. Behind the fault the system is in a
     /// wrong node, and from there the model shows the rest of the run: the nodes for which that holds are found
     /// backwards, and where there are none any more nothing before can be the cause.
-    fn suspects(&self, run: &Shown, strangers: Strangers) -> Vec<Fault> {
+    fn suspects(&self, run: &ObservedRun, unseen: UnseenLabels) -> Vec<Fault> {
         let mut found = Vec::new();
         let Some(last) = run.stimuli.len().checked_sub(1) else {
             return found;
@@ -153,9 +158,9 @@ impl<'r> Diagnosis<'r> {
             node,
             link,
             wrong,
-            strangers,
+            unseen,
         };
-        // A fault that no link has, for what systems make of strangers.
+        // A fault that no link has, for what systems do with unseen labels.
         let nowhere = fault_at(NodeId(u32::MAX), usize::MAX, None);
         if let Some(link) = self
             .routes

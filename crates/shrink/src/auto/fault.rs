@@ -8,7 +8,7 @@ use crate::leave_one_out::MAX_ANSWERS;
 
 /// What a system does with a stimulus that the model does not offer in the state that the system is really in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Strangers {
+pub(super) enum UnseenLabels {
     /// Nothing.
     Ignored,
     /// What it does with the stimulus that takes its place there: flat models have a label of its own for
@@ -23,7 +23,7 @@ pub(super) struct Fault {
     pub link: usize,
     /// Where the link leads instead; `None` where the system says something that the model does not say there.
     pub wrong: Option<NodeId>,
-    pub strangers: Strangers,
+    pub unseen: UnseenLabels,
 }
 
 /// How the answer to a stimulus ends.
@@ -48,7 +48,7 @@ pub(super) struct Reply {
 
 /// What a run showed, stimulus by stimulus.
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct ObservedRun {
     pub stimuli: Vec<Action>,
     pub replies: Vec<Reply>,
     /// The node of the model before each stimulus.
@@ -80,10 +80,10 @@ impl Effect {
     }
 }
 
-impl Shown {
+impl ObservedRun {
     /// `None` when the model does not have one answer to each stimulus, or when a run shows more than answers.
-    pub fn of(execution: &Execution, routes: &Routes) -> Option<Shown> {
-        let mut shown = Shown {
+    pub fn of(execution: &Execution, routes: &Routes) -> Option<ObservedRun> {
+        let mut shown = ObservedRun {
             stimuli: Vec::new(),
             replies: Vec::new(),
             nodes: Vec::new(),
@@ -141,10 +141,10 @@ pub(super) fn give(
     stimulus: &Action,
 ) -> Option<Effect> {
     let link = routes.stimulus_link(actual, stimulus).or_else(|| {
-        let strangers = fault.map_or(Strangers::Ignored, |fault| fault.strangers);
-        match strangers {
-            Strangers::Ignored => None,
-            Strangers::Alike => {
+        let unseen = fault.map_or(UnseenLabels::Ignored, |fault| fault.unseen);
+        match unseen {
+            UnseenLabels::Ignored => None,
+            UnseenLabels::Alike => {
                 let mut there = routes.stimuli(actual);
                 let alike = there
                     .find(|other| is_alike(routes, families, (stimulus, model), (other, actual)));

@@ -44,7 +44,7 @@ use crate::walk::Walk;
 
 use candidate::Cause;
 use diagnosis::Diagnosis;
-use fault::Shown;
+use fault::ObservedRun;
 pub(crate) use observations::Observations;
 use routes::{Originals, Routes};
 use trail::Trail;
@@ -75,7 +75,7 @@ struct Auto<'s, 'a> {
     live: Live,
     seen: Observations,
     /// What each run has shown; nothing more once a run cannot be told from the model alone.
-    shown: Option<Vec<Shown>>,
+    shown: Option<Vec<ObservedRun>>,
     best: Execution,
     cause: Cause,
     /// Per label, the number of its family.
@@ -148,7 +148,7 @@ impl Auto<'_, '_> {
     fn diagnose(&mut self) -> Result<bool, Halt> {
         let mut has_found = false;
         loop {
-            let Some(failed) = Shown::of(&self.best, &self.routes) else {
+            let Some(failed) = ObservedRun::of(&self.best, &self.routes) else {
                 return Ok(has_found);
             };
             let Some(shown) = &self.shown else {
@@ -276,7 +276,7 @@ impl Auto<'_, '_> {
         let walk = self.walk(execution);
         self.seen.record(execution, walk.as_ref());
         if let Some(runs) = &mut self.shown {
-            match Shown::of(execution, &self.routes) {
+            match ObservedRun::of(execution, &self.routes) {
                 Some(shown) => runs.push(shown),
                 None => self.shown = None,
             }

@@ -144,7 +144,7 @@ fn prove_together(
 ) -> bool {
     let unseen = Unseen {
         single: board.unseen(&system.vars),
-        pairs: &|| board.apart(&system.vars),
+        pairs: &|| board.distinguishing(&system.vars),
     };
     let refuted = induct::strengthen(board.model, Arc::make_mut(circuit), &unseen, effort, budget);
     for index in refuted {

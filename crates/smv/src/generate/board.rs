@@ -258,7 +258,7 @@ impl<'a> Board<'a> {
     }
 
     /// Values of two variables that walks have shown, but never together.
-    pub fn apart(&self, vars: &[VarId]) -> Vec<[(VarId, Value); 2]> {
+    pub fn distinguishing(&self, vars: &[VarId]) -> Vec<[(VarId, Value); 2]> {
         let answers = self.lock();
         let mut shown: Vec<(VarId, Value, Vec<u64>)> = Vec::new();
         for var in vars {

@@ -233,15 +233,27 @@ fn domains_are_cut_at_twice_the_constants() {
     let int = |min, max| Domain::set(Values::int(min, max));
     let decimal = |min: i64, max: i64| Domain::set(Values::decimal(min.into(), max.into()));
     let none = Constants::default();
-    let far = 3 * REACH;
+    let far = 3 * DEFAULT_WINDOW;
     for (domain, near, cut) in [
         (int(-5, 5), int(-5, 5), false),
-        (int(-far, far), int(-REACH, REACH), true),
-        (int(far, 3 * far), int(far, far + REACH), true),
+        (int(-far, far), int(-DEFAULT_WINDOW, DEFAULT_WINDOW), true),
+        (int(far, 3 * far), int(far, far + DEFAULT_WINDOW), true),
         (decimal(-5, 5), decimal(-5, 5), false),
-        (decimal(-far, far), decimal(-REACH, REACH), true),
-        (decimal(far, 3 * far), decimal(far, far + REACH), true),
-        (decimal(-3 * far, -far), decimal(-far - REACH, -far), true),
+        (
+            decimal(-far, far),
+            decimal(-DEFAULT_WINDOW, DEFAULT_WINDOW),
+            true,
+        ),
+        (
+            decimal(far, 3 * far),
+            decimal(far, far + DEFAULT_WINDOW),
+            true,
+        ),
+        (
+            decimal(-3 * far, -far),
+            decimal(-far - DEFAULT_WINDOW, -far),
+            true,
+        ),
         (Domain::set(Values::BOOL), Domain::set(Values::BOOL), false),
     ] {
         let (found, was_cut) = cap(std::slice::from_ref(&domain), &none);
@@ -270,7 +282,13 @@ fn domains_are_cut_at_twice_the_constants() {
         &[int(-9 * far, 9 * far), decimal(-9 * far, 9 * far)],
         &decimals,
     );
-    assert_eq!(found, [int(-REACH, REACH), decimal(-2 * far, 2 * far)]);
+    assert_eq!(
+        found,
+        [
+            int(-DEFAULT_WINDOW, DEFAULT_WINDOW),
+            decimal(-2 * far, 2 * far)
+        ]
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use super::{COLOUR, PAIR, Question};
 
 /// Assignments that are tried at most.
-const MOST: usize = 20_000;
+const MAX_ASSIGNMENTS: usize = 20_000;
 
 pub struct Tried {
     pub solutions: Vec<Vec<Value>>,
@@ -16,7 +16,7 @@ pub struct Tried {
 }
 
 pub fn solutions(question: &Question, functions: &[Function]) -> Tried {
-    solutions_among(MOST, question, functions)
+    solutions_among(MAX_ASSIGNMENTS, question, functions)
 }
 
 /// With another limit on the assignments that are tried.

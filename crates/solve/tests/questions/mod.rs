@@ -128,7 +128,7 @@ impl Question {
                 .all(|(v, (ty, void))| types.fits(v, ty) && (*void || !v.is_void()))
     }
 
-    pub fn tell(&self, solver: &mut dyn Solver) {
+    pub fn assert_in(&self, solver: &mut dyn Solver) {
         for (ty, void) in &self.unknowns {
             if *void {
                 solver.void_unknown(ty);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use rust_decimal::Decimal;
 
-use super::forward::Reach;
+use super::forward::ExprValues;
 use super::set::Values;
 use crate::eval::Env;
 use crate::expr::{BinaryOp, Expr};
@@ -25,16 +25,16 @@ pub(super) fn absolute<N: Copy + Ord + std::ops::Neg<Output = N>>(
 }
 
 /// Integers between bounds that may lie outside 64 bits; what lies outside is an error.
-pub(super) fn integers(min: i128, max: i128) -> Reach {
+pub(super) fn integers(min: i128, max: i128) -> ExprValues {
     let (least, greatest) = (i128::from(i64::MIN), i128::from(i64::MAX));
     if max < least || min > greatest {
-        return Reach::FAILS;
+        return ExprValues::FAILS;
     }
-    Reach::of(Values::int(min.max(least) as i64, max.min(greatest) as i64))
+    ExprValues::of(Values::int(min.max(least) as i64, max.min(greatest) as i64))
         .with_error(min < least || max > greatest)
 }
 
-pub(super) fn binary(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
+pub(super) fn binary(op: BinaryOp, left: &ExprValues, right: &ExprValues) -> ExprValues {
     let error = left.error || right.error;
     match op {
         BinaryOp::Eq | BinaryOp::Ne => {
@@ -51,11 +51,11 @@ pub(super) fn binary(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
             } else {
                 (!one, may_equal)
             };
-            Reach::of(Values::Bool { no, yes }).with_error(error)
+            ExprValues::of(Values::Bool { no, yes }).with_error(error)
         }
         BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
             let Some(comparison) = left.values.comparison(&right.values) else {
-                return Reach::FAILS;
+                return ExprValues::FAILS;
             };
             let (yes, no) = match op {
                 BinaryOp::Lt => (
@@ -76,14 +76,14 @@ pub(super) fn binary(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
                 ),
             };
             let unclear = matches!(left.values, Values::Any) || matches!(right.values, Values::Any);
-            Reach::of(Values::Bool { no, yes })
+            ExprValues::of(Values::Bool { no, yes })
                 .with_error(error || left.void || right.void || unclear)
         }
         _ => arithmetic(op, left, right),
     }
 }
 
-fn arithmetic(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
+fn arithmetic(op: BinaryOp, left: &ExprValues, right: &ExprValues) -> ExprValues {
     let error = left.error || right.error || left.void || right.void;
     let result = match (&left.values, &right.values) {
         (Values::Int { min: a, max: b }, Values::Int { min: c, max: d }) => {
@@ -94,17 +94,17 @@ fn arithmetic(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
             Values::Int { .. } | Values::Decimal { .. },
         ) => match (left.values.decimal_bounds(), right.values.decimal_bounds()) {
             (Some(a), Some(b)) => decimal_arithmetic(op, a, b),
-            _ => Reach::ANYTHING,
+            _ => ExprValues::ANYTHING,
         },
         (Values::One(Value::Str(a)), Values::One(Value::Str(b))) => match op {
-            BinaryOp::Add => Reach::of(Values::One(Value::from(format!("{a}{b}").as_str()))),
-            BinaryOp::Min => Reach::of(Values::One(Value::Str(a.min(b).clone()))),
-            BinaryOp::Max => Reach::of(Values::One(Value::Str(a.max(b).clone()))),
-            _ => Reach::FAILS,
+            BinaryOp::Add => ExprValues::of(Values::One(Value::from(format!("{a}{b}").as_str()))),
+            BinaryOp::Min => ExprValues::of(Values::One(Value::Str(a.min(b).clone()))),
+            BinaryOp::Max => ExprValues::of(Values::One(Value::Str(a.max(b).clone()))),
+            _ => ExprValues::FAILS,
         },
         (Values::One(Value::Array(a)), Values::One(Value::Array(b))) if op == BinaryOp::Add => {
             let items = a.iter().chain(b.iter()).cloned().collect();
-            Reach::of(Values::One(Value::Array(items)))
+            ExprValues::of(Values::One(Value::Array(items)))
         }
         (
             Values::Str { .. } | Values::One(Value::Str(_)),
@@ -112,15 +112,15 @@ fn arithmetic(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
         ) => {
             let ((a, b), (c, d)) = (left.values.lengths(), right.values.lengths());
             match op {
-                BinaryOp::Add => Reach::of(Values::Str {
+                BinaryOp::Add => ExprValues::of(Values::Str {
                     min: a.saturating_add(c),
                     max: b.saturating_add(d),
                 }),
-                BinaryOp::Min | BinaryOp::Max => Reach::of(Values::Str {
+                BinaryOp::Min | BinaryOp::Max => ExprValues::of(Values::Str {
                     min: a.min(c),
                     max: b.max(d),
                 }),
-                _ => Reach::FAILS,
+                _ => ExprValues::FAILS,
             }
         }
         (
@@ -128,7 +128,7 @@ fn arithmetic(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
             Values::Array { .. } | Values::One(Value::Array(_)),
         ) if op == BinaryOp::Add => {
             let ((a, b), (c, d)) = (left.values.lengths(), right.values.lengths());
-            Reach::of(Values::Array {
+            ExprValues::of(Values::Array {
                 min: a.saturating_add(c),
                 max: b.saturating_add(d),
             })
@@ -146,19 +146,19 @@ fn arithmetic(op: BinaryOp, left: &Reach, right: &Reach) -> Reach {
             } else {
                 (*a.max(c), *b.max(d))
             };
-            Reach::of(Values::Member { of: *of, min, max })
+            ExprValues::of(Values::Member { of: *of, min, max })
         }
-        (Values::Any, _) | (_, Values::Any) => Reach {
+        (Values::Any, _) | (_, Values::Any) => ExprValues {
             values: Values::Any,
             void: false,
             error: true,
         },
-        _ => Reach::FAILS,
+        _ => ExprValues::FAILS,
     };
     result.with_error(error)
 }
 
-fn integer_arithmetic(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> Reach {
+fn integer_arithmetic(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> ExprValues {
     let wide = i128::from;
     match op {
         BinaryOp::Add => integers(wide(a) + wide(c), wide(b) + wide(d)),
@@ -177,7 +177,7 @@ fn integer_arithmetic(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> R
         BinaryOp::Min => integers(wide(a.min(c)), wide(b.min(d))),
         BinaryOp::Max => integers(wide(a.max(c)), wide(b.max(d))),
         BinaryOp::Div => {
-            let mut reached = Reach {
+            let mut reached = ExprValues {
                 values: Values::None,
                 void: false,
                 error: c <= 0 && d >= 0,
@@ -196,24 +196,24 @@ fn integer_arithmetic(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> R
         BinaryOp::Rem => {
             let error = c <= 0 && d >= 0;
             if c == 0 && d == 0 {
-                return Reach::FAILS;
+                return ExprValues::FAILS;
             }
             if a == b && c == d {
                 let rest = a.wrapping_rem(c);
-                return Reach::of(Values::int(rest, rest));
+                return ExprValues::of(Values::int(rest, rest));
             }
             let largest = wide(c).abs().max(wide(d).abs()) - 1;
             let min = if a >= 0 { 0 } else { wide(a).max(-largest) };
             let max = if b <= 0 { 0 } else { wide(b).min(largest) };
             integers(min, max).with_error(error)
         }
-        _ => Reach::FAILS,
+        _ => ExprValues::FAILS,
     }
 }
 
 /// Quotients by numbers of one sign. A corner that is rounded counts with one unit of its last place on either
 /// side; a quotient that does not fit is an error, and the bound towards it the largest number.
-fn quotients((a, b): (Decimal, Decimal), (c, d): (Decimal, Decimal)) -> Reach {
+fn quotients((a, b): (Decimal, Decimal), (c, d): (Decimal, Decimal)) -> ExprValues {
     let (mut min, mut max, mut error) = (Decimal::MAX, Decimal::MIN, false);
     for (x, y) in [(a, c), (a, d), (b, c), (b, d)] {
         let (low, high) = match x.checked_div(y) {
@@ -239,14 +239,14 @@ fn quotients((a, b): (Decimal, Decimal), (c, d): (Decimal, Decimal)) -> Reach {
         min = min.min(low);
         max = max.max(high);
     }
-    Reach::of(Values::decimal(min, max)).with_error(error)
+    ExprValues::of(Values::decimal(min, max)).with_error(error)
 }
 
 fn decimal_arithmetic(
     op: BinaryOp,
     (a, b): (Decimal, Decimal),
     (c, d): (Decimal, Decimal),
-) -> Reach {
+) -> ExprValues {
     // Exactly as evaluation computes.
     let exact = |x: Decimal, y: Decimal| {
         let both = [x, y].map(|n| Expr::Const(Value::Decimal(n)));
@@ -262,8 +262,8 @@ fn decimal_arithmetic(
     };
     if a == b && c == d {
         return match exact(a, c) {
-            Some(value) => Reach::of(Values::decimal(value, value)),
-            None => Reach::FAILS,
+            Some(value) => ExprValues::of(Values::decimal(value, value)),
+            None => ExprValues::FAILS,
         };
     }
     // Operands, what they come to, perhaps rounded, and whether that lies above zero.
@@ -292,7 +292,7 @@ fn decimal_arithmetic(
         let max = ends.iter().max().copied().unwrap_or(Decimal::MAX);
         // Between the corners lie sums and products with more digits than fit, too; the values that
         // are tried seldom have as many, and what is found is evaluated.
-        Reach::of(Values::decimal(min, max)).with_error(error)
+        ExprValues::of(Values::decimal(min, max)).with_error(error)
     };
     match op {
         BinaryOp::Add => between(&[
@@ -310,12 +310,12 @@ fn decimal_arithmetic(
             };
             between(&[corner(a, c), corner(a, d), corner(b, c), corner(b, d)])
         }
-        BinaryOp::Min => Reach::of(Values::decimal(a.min(c), b.min(d))),
-        BinaryOp::Max => Reach::of(Values::decimal(a.max(c), b.max(d))),
-        BinaryOp::Div | BinaryOp::Rem if c.is_zero() && d.is_zero() => Reach::FAILS,
+        BinaryOp::Min => ExprValues::of(Values::decimal(a.min(c), b.min(d))),
+        BinaryOp::Max => ExprValues::of(Values::decimal(a.max(c), b.max(d))),
+        BinaryOp::Div | BinaryOp::Rem if c.is_zero() && d.is_zero() => ExprValues::FAILS,
         BinaryOp::Div if c > Decimal::ZERO || d < Decimal::ZERO => quotients((a, b), (c, d)),
-        BinaryOp::Div | BinaryOp::Rem => Reach::of(Values::DECIMAL).with_error(true),
-        _ => Reach::FAILS,
+        BinaryOp::Div | BinaryOp::Rem => ExprValues::of(Values::DECIMAL).with_error(true),
+        _ => ExprValues::FAILS,
     }
 }
 

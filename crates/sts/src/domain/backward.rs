@@ -6,7 +6,7 @@ mod arithmetic;
 use rust_decimal::Decimal;
 
 use super::Effort;
-use super::forward::{Reach, View};
+use super::forward::{ExprValues, View};
 use super::set::{Domain, Empty, Values, integers_between};
 use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::sts::Function;
@@ -28,14 +28,14 @@ pub struct Narrower<'a> {
 type Narrowed = Result<(), Empty>;
 
 impl Narrower<'_> {
-    pub(super) fn reach(&self, expr: &Expr) -> Reach {
+    pub(super) fn values_of(&self, expr: &Expr) -> ExprValues {
         View {
             domains: self.domains,
             variables: self.variables,
             functions: self.functions,
             effort: self.effort,
         }
-        .reach(expr)
+        .values_of(expr)
     }
 
     /// `expr` has a value, and it is the truth `want`.
@@ -50,10 +50,10 @@ impl Narrower<'_> {
                     self.truth(left, want)?;
                     return self.truth(right, want);
                 }
-                if !self.reach(left).may_be(decides) {
+                if !self.values_of(left).may_be(decides) {
                     self.truth(left, !decides)?;
                     self.truth(right, decides)
-                } else if !self.reach(right).may_be(decides) {
+                } else if !self.values_of(right).may_be(decides) {
                     self.truth(left, decides)
                 } else {
                     Ok(())
@@ -74,8 +74,8 @@ impl Narrower<'_> {
                 let above = Expr::binary(BinaryOp::Le, low.clone(), subject.clone());
                 let below = Expr::binary(BinaryOp::Le, subject.clone(), high.clone());
                 match (
-                    self.reach(&above).may_be(false),
-                    self.reach(&below).may_be(false),
+                    self.values_of(&above).may_be(false),
+                    self.values_of(&below).may_be(false),
                 ) {
                     (false, false) => Err(Empty),
                     (false, true) => self.compare(BinaryOp::Gt, subject, high),
@@ -89,7 +89,7 @@ impl Narrower<'_> {
 
     /// `left op right`, both having values that can be compared; `op` is a comparison.
     pub fn compare(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Narrowed {
-        let (a, b) = (self.reach(left), self.reach(right));
+        let (a, b) = (self.values_of(left), self.values_of(right));
         match op {
             BinaryOp::Eq => {
                 if left == right {
@@ -122,7 +122,14 @@ impl Narrower<'_> {
         }
     }
 
-    fn less(&mut self, small: &Expr, a: &Reach, large: &Expr, b: &Reach, strict: bool) -> Narrowed {
+    fn less(
+        &mut self,
+        small: &Expr,
+        a: &ExprValues,
+        large: &Expr,
+        b: &ExprValues,
+        strict: bool,
+    ) -> Narrowed {
         if small == large && strict {
             return Err(Empty);
         }
@@ -140,11 +147,11 @@ impl Narrower<'_> {
     }
 
     fn in_set(&mut self, subject: &Expr, items: &[Expr], want: bool) -> Narrowed {
-        let domain = self.reach(subject).domain();
+        let domain = self.values_of(subject).domain();
         if !want {
             for item in items {
-                if let Some(only) = self.reach(item).domain().only() {
-                    let rest = without(&self.reach(subject).domain(), &only);
+                if let Some(only) = self.values_of(item).domain().only() {
+                    let rest = without(&self.values_of(subject).domain(), &only);
                     self.value(subject, &rest)?;
                 }
             }
@@ -154,10 +161,10 @@ impl Narrower<'_> {
         let mut last = None;
         let mut possible = 0;
         for item in items {
-            let reach = self.reach(item);
+            let found = self.values_of(item);
             let common = Domain {
-                values: domain.values.equal_to(&reach.values),
-                void: domain.void && reach.void,
+                values: domain.values.equal_to(&found.values),
+                void: domain.void && found.void,
             };
             if !common.is_empty() {
                 union = union.join(&common);
@@ -224,14 +231,14 @@ impl Narrower<'_> {
             Expr::If(all) => {
                 let [condition, then, otherwise] = &**all;
                 let fits = |branch: &Expr, this: &Self| {
-                    let reach = this.reach(branch);
+                    let found = this.values_of(branch);
                     !Domain {
-                        values: reach.values.meet(&target.values),
-                        void: reach.void && target.void,
+                        values: found.values.meet(&target.values),
+                        void: found.void && target.void,
                     }
                     .is_empty()
                 };
-                let decision = self.reach(condition);
+                let decision = self.values_of(condition);
                 let yes = decision.may_be(true) && fits(then, self);
                 let no = decision.may_be(false) && fits(otherwise, self);
                 match (yes, no) {
@@ -253,8 +260,8 @@ impl Narrower<'_> {
             | Expr::Call(..)
             | Expr::Local(_)
             | Expr::Var(_) => {
-                let reach = self.reach(expr);
-                if reach.domain().meet(target).is_empty() {
+                let found = self.values_of(expr);
+                if found.domain().meet(target).is_empty() {
                     return Err(Empty);
                 }
                 if let (Expr::Array(items), Values::One(Value::Array(values))) =
@@ -286,7 +293,7 @@ impl Narrower<'_> {
     fn condition(&mut self, expr: &Expr, want: bool) -> Narrowed {
         match expr {
             Expr::Matches(inner, _) => {
-                if !self.reach(expr).may_be(want) {
+                if !self.values_of(expr).may_be(want) {
                     return Err(Empty);
                 }
                 let strings = Values::Str {
@@ -300,8 +307,8 @@ impl Narrower<'_> {
     }
 
     fn unary(&mut self, op: UnaryOp, inner: &Expr, target: &Domain, whole: &Expr) -> Narrowed {
-        let reach = self.reach(inner);
-        match (op, &target.values, &reach.values) {
+        let found = self.values_of(inner);
+        match (op, &target.values, &found.values) {
             (UnaryOp::Not, _, _) => self.boolean(whole, target),
             (UnaryOp::Neg, Values::Int { min, max }, Values::Int { .. }) => {
                 self.integers(inner, -i128::from(*max), -i128::from(*min))
@@ -359,10 +366,10 @@ impl Narrower<'_> {
 
     /// No narrowing of the parts: only see whether the whole can still be in `target`.
     fn check(&mut self, expr: &Expr, target: &Domain) -> Narrowed {
-        let reach = self.reach(expr);
+        let found = self.values_of(expr);
         let common = Domain {
-            values: reach.values.equal_to(&target.values),
-            void: reach.void && target.void,
+            values: found.values.equal_to(&target.values),
+            void: found.void && target.void,
         };
         if common.is_empty() {
             Err(Empty)
@@ -374,17 +381,17 @@ impl Narrower<'_> {
     fn index(&mut self, array: &Expr, position: &Expr, target: &Domain) -> Narrowed {
         let whole = Expr::binary(BinaryOp::Index, array.clone(), position.clone());
         self.check(&whole, target)?;
-        let (array_reach, reach) = (self.reach(array), self.reach(position));
-        let Values::Int { min, max } = reach.values else {
+        let (of_array, found) = (self.values_of(array), self.values_of(position));
+        let Values::Int { min, max } = found.values else {
             return Ok(());
         };
         let fits = |domain: &Domain| {
             !domain.values.equal_to(&target.values).is_none() || (domain.void && target.void)
         };
-        let possible: Vec<bool> = match (array, &array_reach.values) {
+        let possible: Vec<bool> = match (array, &of_array.values) {
             (Expr::Array(items), _) => items
                 .iter()
-                .map(|i| fits(&self.reach(i).domain()))
+                .map(|i| fits(&self.values_of(i).domain()))
                 .collect(),
             (_, Values::One(Value::Array(items))) => {
                 items.iter().map(|i| fits(&Domain::exactly(i))).collect()

@@ -2,7 +2,7 @@
 
 use super::Effort;
 use super::backward::Narrower;
-use super::forward::{Reach, View};
+use super::forward::{ExprValues, View};
 use super::goal::{Goal, Shape};
 use super::set::{Domain, Empty};
 use crate::expr::Expr;
@@ -54,14 +54,14 @@ impl<'a> Facts<'a> {
     }
 
     /// What an expression can be.
-    pub fn reach(&self, expr: &Expr) -> Reach {
+    pub fn values_of(&self, expr: &Expr) -> ExprValues {
         let view = View {
             domains: &self.domains,
             variables: self.variables,
             functions: self.functions,
             effort: self.effort,
         };
-        view.reach(expr)
+        view.values_of(expr)
     }
 
     /// The goals are met. After an error the domains mean nothing.
@@ -126,7 +126,7 @@ impl<'a> Facts<'a> {
     }
 
     fn narrow(&mut self, goal: Goal<'_>) -> Result<bool, Empty> {
-        if !self.reach(goal.expr).may_be(goal.want) {
+        if !self.values_of(goal.expr).may_be(goal.want) {
             return Err(Empty);
         }
         let mut narrower = Narrower {

@@ -16,41 +16,41 @@ const MAX_CALL_DEPTH: u32 = 8;
 
 /// What an expression may come to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reach {
+pub struct ExprValues {
     pub values: Values,
     pub void: bool,
     /// It may have no value: overflow, division by zero, a bad index, a wrong kind.
     pub error: bool,
 }
 
-impl Reach {
-    pub(super) fn of(values: Values) -> Reach {
-        Reach {
+impl ExprValues {
+    pub(super) fn of(values: Values) -> ExprValues {
+        ExprValues {
             values,
             void: false,
             error: false,
         }
     }
 
-    pub(super) const FAILS: Reach = Reach {
+    pub(super) const FAILS: ExprValues = ExprValues {
         values: Values::None,
         void: false,
         error: true,
     };
 
-    pub(super) const ANYTHING: Reach = Reach {
+    pub(super) const ANYTHING: ExprValues = ExprValues {
         values: Values::Any,
         void: true,
         error: true,
     };
 
-    pub(super) fn with_error(mut self, error: bool) -> Reach {
+    pub(super) fn with_error(mut self, error: bool) -> ExprValues {
         self.error |= error;
         self
     }
 
-    pub(super) fn join(&self, other: &Reach) -> Reach {
-        Reach {
+    pub(super) fn join(&self, other: &ExprValues) -> ExprValues {
+        ExprValues {
             values: self.values.join(&other.values),
             void: self.void || other.void,
             error: self.error || other.error,
@@ -91,21 +91,21 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// What `left op right` may come to.
-    pub fn compared(self, op: BinaryOp, left: &Expr, right: &Expr) -> Reach {
-        let (left, right) = (self.reach(left), self.reach(right));
+    pub fn compared(self, op: BinaryOp, left: &Expr, right: &Expr) -> ExprValues {
+        let (left, right) = (self.values_of(left), self.values_of(right));
         match left.never_has_a_value() || right.never_has_a_value() {
-            true => Reach::FAILS,
+            true => ExprValues::FAILS,
             false => binary(op, &left, &right),
         }
     }
 
-    pub fn reach(self, expr: &Expr) -> Reach {
+    pub fn values_of(self, expr: &Expr) -> ExprValues {
         Frame {
             view: self,
             locals: &[],
             depth: 0,
         }
-        .reach(expr)
+        .values_of(expr)
     }
 }
 
@@ -116,44 +116,44 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    fn reach(&self, expr: &Expr) -> Reach {
+    fn values_of(&self, expr: &Expr) -> ExprValues {
         match expr {
             Expr::Const(value) => from_domain(&Domain::exactly(value)),
             Expr::Param(position) => slot(self.view.domains, *position),
             Expr::Local(position) => slot(self.locals, *position),
             Expr::Var(variable) => match self.view.variables.get(variable.index()) {
                 Some(value) => from_domain(&Domain::exactly(value)),
-                None => Reach::ANYTHING,
+                None => ExprValues::ANYTHING,
             },
             Expr::Unary(op, inner) => self.unary(*op, inner),
             Expr::Binary(BinaryOp::And, both) => self.junction(both, false),
             Expr::Binary(BinaryOp::Or, both) => self.junction(both, true),
             Expr::Binary(BinaryOp::Index, both) => {
                 if let Expr::Array(items) = &both[0] {
-                    self.index_of_items(items, &self.reach(&both[1]))
+                    self.index_of_items(items, &self.values_of(&both[1]))
                 } else {
-                    index(&self.reach(&both[0]), &self.reach(&both[1]))
+                    index(&self.values_of(&both[0]), &self.values_of(&both[1]))
                 }
             }
             Expr::Binary(BinaryOp::Eq, both) if both[0] == both[1] => {
-                equality_with_itself(&self.reach(&both[0]), true)
+                equality_with_itself(&self.values_of(&both[0]), true)
             }
             Expr::Binary(BinaryOp::Ne, both) if both[0] == both[1] => {
-                equality_with_itself(&self.reach(&both[0]), false)
+                equality_with_itself(&self.values_of(&both[0]), false)
             }
             Expr::Binary(BinaryOp::Mul, both) if both[0] == both[1] => {
-                let factor = self.reach(&both[0]);
+                let factor = self.values_of(&both[0]);
                 if factor.never_has_a_value() {
-                    return Reach::FAILS;
+                    return ExprValues::FAILS;
                 }
                 let product = binary(BinaryOp::Mul, &factor, &factor);
                 match product.values {
                     // A square is not negative.
-                    Values::Int { min, max } => Reach {
+                    Values::Int { min, max } => ExprValues {
                         values: Values::int(min.max(0), max),
                         ..product
                     },
-                    Values::Decimal { min, max } => Reach {
+                    Values::Decimal { min, max } => ExprValues {
                         values: Values::decimal(min.max(Decimal::ZERO), max),
                         ..product
                     },
@@ -161,41 +161,41 @@ impl Frame<'_> {
                 }
             }
             Expr::Binary(op, both) => {
-                let left = self.reach(&both[0]);
+                let left = self.values_of(&both[0]);
                 if left.never_has_a_value() {
-                    return Reach::FAILS;
+                    return ExprValues::FAILS;
                 }
-                let right = self.reach(&both[1]);
+                let right = self.values_of(&both[1]);
                 if right.never_has_a_value() {
-                    return Reach::FAILS;
+                    return ExprValues::FAILS;
                 }
                 binary(*op, &left, &right)
             }
             Expr::If(all) => {
-                let condition = self.reach(&all[0]);
+                let condition = self.values_of(&all[0]);
                 let error = condition.error || condition.void || !is_bool(&condition.values);
-                let mut result = Reach {
+                let mut result = ExprValues {
                     values: Values::None,
                     void: false,
                     error,
                 };
                 if condition.may_be(true) {
-                    result = result.join(&self.reach(&all[1]));
+                    result = result.join(&self.values_of(&all[1]));
                 }
                 if condition.may_be(false) {
-                    result = result.join(&self.reach(&all[2]));
+                    result = result.join(&self.values_of(&all[2]));
                 }
                 result
             }
             Expr::InSet(subject, items) => {
-                let subject = self.reach(subject);
+                let subject = self.values_of(subject);
                 if subject.never_has_a_value() {
-                    return Reach::FAILS;
+                    return ExprValues::FAILS;
                 }
                 let mut error = subject.error;
                 let (mut yes, mut no) = (false, true);
                 for item in items {
-                    let item = self.reach(item);
+                    let item = self.values_of(item);
                     let equal = binary(BinaryOp::Eq, &subject, &item);
                     error |= item.error;
                     yes |= equal.may_be(true);
@@ -205,7 +205,7 @@ impl Frame<'_> {
                         break;
                     }
                 }
-                Reach {
+                ExprValues {
                     values: Values::Bool { no, yes },
                     void: false,
                     error,
@@ -213,13 +213,17 @@ impl Frame<'_> {
             }
             Expr::InRange(all) => {
                 let [subject, low, high] = &**all;
-                let (subject, low, high) = (self.reach(subject), self.reach(low), self.reach(high));
+                let (subject, low, high) = (
+                    self.values_of(subject),
+                    self.values_of(low),
+                    self.values_of(high),
+                );
                 let above = binary(BinaryOp::Le, &low, &subject);
                 let below = binary(BinaryOp::Le, &subject, &high);
                 if above.never_has_a_value() || below.never_has_a_value() {
-                    return Reach::FAILS;
+                    return ExprValues::FAILS;
                 }
-                Reach {
+                ExprValues {
                     values: Values::Bool {
                         no: above.may_be(false) || below.may_be(false),
                         yes: above.may_be(true) && below.may_be(true),
@@ -229,10 +233,10 @@ impl Frame<'_> {
                 }
             }
             Expr::Array(items) => {
-                let items: Vec<Reach> = items.iter().map(|i| self.reach(i)).collect();
+                let items: Vec<ExprValues> = items.iter().map(|i| self.values_of(i)).collect();
                 let error = items.iter().any(|i| i.error);
-                if items.iter().any(Reach::never_has_a_value) {
-                    return Reach::FAILS;
+                if items.iter().any(ExprValues::never_has_a_value) {
+                    return ExprValues::FAILS;
                 }
                 let known: Option<Vec<Value>> = items.iter().map(|i| i.domain().only()).collect();
                 let length = items.len() as i64;
@@ -243,68 +247,70 @@ impl Frame<'_> {
                         max: length,
                     },
                 };
-                Reach::of(values).with_error(error)
+                ExprValues::of(values).with_error(error)
             }
             Expr::Struct(id, fields) => {
-                let fields: Vec<Reach> = fields.iter().map(|f| self.reach(f)).collect();
+                let fields: Vec<ExprValues> = fields.iter().map(|f| self.values_of(f)).collect();
                 let error = fields.iter().any(|f| f.error);
-                if fields.iter().any(Reach::never_has_a_value) {
-                    return Reach::FAILS;
+                if fields.iter().any(ExprValues::never_has_a_value) {
+                    return ExprValues::FAILS;
                 }
                 let known: Option<Vec<Value>> = fields.iter().map(|f| f.domain().only()).collect();
                 let values = match known {
                     Some(known) => Values::One(Value::Struct(*id, known.into())),
                     None => Values::Any,
                 };
-                Reach::of(values).with_error(error)
+                ExprValues::of(values).with_error(error)
             }
             Expr::Field(inner, field) => {
                 if let Expr::Struct(_, fields) = &**inner
                     && let Some(own) = fields.get(*field as usize)
                 {
                     // The other fields must have values, too.
-                    let fields: Vec<Reach> = fields.iter().map(|f| self.reach(f)).collect();
-                    if fields.iter().any(Reach::never_has_a_value) {
-                        return Reach::FAILS;
+                    let fields: Vec<ExprValues> =
+                        fields.iter().map(|f| self.values_of(f)).collect();
+                    if fields.iter().any(ExprValues::never_has_a_value) {
+                        return ExprValues::FAILS;
                     }
                     let error = fields.iter().any(|f| f.error);
-                    return self.reach(own).with_error(error);
+                    return self.values_of(own).with_error(error);
                 }
-                let inner = self.reach(inner);
+                let inner = self.values_of(inner);
                 match &inner.values {
                     Values::One(Value::Struct(_, fields)) => {
                         let value = fields.get(*field as usize).cloned().unwrap_or_default();
                         from_domain(&Domain::exactly(&value)).with_error(inner.error || inner.void)
                     }
-                    Values::Any => Reach::ANYTHING,
-                    _ => Reach::FAILS,
+                    Values::Any => ExprValues::ANYTHING,
+                    _ => ExprValues::FAILS,
                 }
             }
             Expr::Matches(inner, pattern) => {
-                let inner = self.reach(inner);
+                let inner = self.values_of(inner);
                 let error = inner.error || inner.void;
                 match &inner.values {
                     Values::One(Value::Str(text)) => {
-                        Reach::of(Values::truth(pattern.matches(text))).with_error(error)
+                        ExprValues::of(Values::truth(pattern.matches(text))).with_error(error)
                     }
                     Values::Str { min: 0, max: 0 } => {
-                        Reach::of(Values::truth(pattern.matches(""))).with_error(error)
+                        ExprValues::of(Values::truth(pattern.matches(""))).with_error(error)
                     }
-                    Values::Str { .. } => Reach::of(Values::BOOL).with_error(error),
-                    Values::Any => Reach::of(Values::BOOL).with_error(true),
-                    _ => Reach::FAILS,
+                    Values::Str { .. } => ExprValues::of(Values::BOOL).with_error(error),
+                    Values::Any => ExprValues::of(Values::BOOL).with_error(true),
+                    _ => ExprValues::FAILS,
                 }
             }
             Expr::Call(function, arguments) => {
                 if !self.view.effort.step() {
-                    return Reach::ANYTHING;
+                    return ExprValues::ANYTHING;
                 }
-                let reached: Vec<Reach> = arguments.iter().map(|a| self.reach(a)).collect();
-                if reached.iter().any(Reach::never_has_a_value) {
-                    return Reach::FAILS;
+                let reached: Vec<ExprValues> =
+                    arguments.iter().map(|a| self.values_of(a)).collect();
+                if reached.iter().any(ExprValues::never_has_a_value) {
+                    return ExprValues::FAILS;
                 }
                 let error = reached.iter().any(|a| a.error);
-                let locals: Vec<Domain> = reached.iter().map(Reach::domain).collect();
+                let locals: Vec<Domain> = reached.iter().map(ExprValues::domain).collect();
                 let known: Option<Vec<Expr>> =
                     locals.iter().map(|l| l.only().map(Expr::Const)).collect();
                 if let Some(known) = known {
@@ -316,8 +322,8 @@ impl Frame<'_> {
                     let effort = self.view.effort;
                     return match effort.eval(&Expr::Call(*function, known), env) {
                         Ok(value) => from_domain(&Domain::exactly(&value)).with_error(error),
-                        Err(EvalError::Exhausted(_)) => Reach::ANYTHING,
-                        Err(_) => Reach::FAILS,
+                        Err(EvalError::Exhausted(_)) => ExprValues::ANYTHING,
+                        Err(_) => ExprValues::FAILS,
                     };
                 }
                 let id = *function;
@@ -328,10 +334,10 @@ impl Frame<'_> {
                         // One that doubles at each level is looked into half as deep.
                         depth: self.depth + 1 + u32::from(function.is_branching(id)),
                     }
-                    .reach(&function.body)
+                    .values_of(&function.body)
                     .with_error(error),
-                    Some(_) => Reach::ANYTHING,
-                    None => Reach::FAILS,
+                    Some(_) => ExprValues::ANYTHING,
+                    None => ExprValues::FAILS,
                 }
             }
         }
@@ -339,19 +345,19 @@ impl Frame<'_> {
 
     /// `&&` (`decides` is false) and `||` (`decides` is true): the right side counts only where the
     /// left does not decide.
-    fn junction(&self, both: &[Expr; 2], decides: bool) -> Reach {
-        let left = self.reach(&both[0]);
+    fn junction(&self, both: &[Expr; 2], decides: bool) -> ExprValues {
+        let left = self.values_of(&both[0]);
         let mut error = left.error || left.void || !is_bool(&left.values);
         let mut deciding = left.may_be(decides);
         let mut other = false;
         if left.may_be(!decides) {
-            let right = self.reach(&both[1]);
+            let right = self.values_of(&both[1]);
             error |= right.error || right.void || !is_bool(&right.values);
             deciding |= right.may_be(decides);
             other = right.may_be(!decides);
         }
         let values = match (deciding, other) {
-            (false, false) => return Reach::FAILS,
+            (false, false) => return ExprValues::FAILS,
             _ if decides => Values::Bool {
                 no: other,
                 yes: deciding,
@@ -361,21 +367,21 @@ impl Frame<'_> {
                 yes: other,
             },
         };
-        Reach::of(values).with_error(error)
+        ExprValues::of(values).with_error(error)
     }
 
-    fn unary(&self, op: UnaryOp, inner: &Expr) -> Reach {
+    fn unary(&self, op: UnaryOp, inner: &Expr) -> ExprValues {
         if let (UnaryOp::Last, Expr::Array(items)) = (op, inner) {
-            let all = self.reach(inner);
+            let all = self.values_of(inner);
             return match items.last() {
-                Some(last) => self.reach(last).with_error(all.error),
-                None => Reach::FAILS,
+                Some(last) => self.values_of(last).with_error(all.error),
+                None => ExprValues::FAILS,
             };
         }
-        let inner = self.reach(inner);
+        let inner = self.values_of(inner);
         let error = inner.error || inner.void;
         let result = match (op, &inner.values) {
-            (_, Values::Any) => Reach {
+            (_, Values::Any) => ExprValues {
                 values: match op {
                     UnaryOp::Not => Values::BOOL,
                     UnaryOp::Length => Values::int(0, i64::MAX),
@@ -385,13 +391,13 @@ impl Frame<'_> {
                 error: true,
             },
             (UnaryOp::Not, Values::Bool { no, yes }) => {
-                Reach::of(Values::Bool { no: *yes, yes: *no })
+                ExprValues::of(Values::Bool { no: *yes, yes: *no })
             }
             (UnaryOp::Neg, Values::Int { min, max }) => {
                 integers(-i128::from(*max), -i128::from(*min))
             }
             (UnaryOp::Neg, Values::Decimal { min, max }) => {
-                Reach::of(Values::decimal(-*max, -*min))
+                ExprValues::of(Values::decimal(-*max, -*min))
             }
             (UnaryOp::Abs, Values::Int { min, max }) => {
                 let (min, max) = absolute(i128::from(*min), i128::from(*max), 0);
@@ -399,7 +405,7 @@ impl Frame<'_> {
             }
             (UnaryOp::Abs, Values::Decimal { min, max }) => {
                 let (min, max) = absolute(*min, *max, Decimal::ZERO);
-                Reach::of(Values::decimal(min, max))
+                ExprValues::of(Values::decimal(min, max))
             }
             (
                 UnaryOp::Length,
@@ -408,35 +414,39 @@ impl Frame<'_> {
                 | Values::One(Value::Str(_) | Value::Array(_)),
             ) => {
                 let (min, max) = inner.values.lengths();
-                Reach::of(Values::int(min, max))
+                ExprValues::of(Values::int(min, max))
             }
             (UnaryOp::Last, Values::One(Value::Array(items))) => match items.last() {
                 Some(last) => from_domain(&Domain::exactly(last)),
-                None => Reach::FAILS,
+                None => ExprValues::FAILS,
             },
-            (UnaryOp::Last, Values::Array { .. }) => Reach::ANYTHING,
-            _ => Reach::FAILS,
+            (UnaryOp::Last, Values::Array { .. }) => ExprValues::ANYTHING,
+            _ => ExprValues::FAILS,
         };
         result.with_error(error)
     }
 
-    fn index_of_items(&self, items: &[Expr], position: &Reach) -> Reach {
-        let all: Vec<Reach> = items.iter().map(|i| self.reach(i)).collect();
-        let broken = all.iter().any(Reach::never_has_a_value);
+    fn index_of_items(&self, items: &[Expr], position: &ExprValues) -> ExprValues {
+        let all: Vec<ExprValues> = items.iter().map(|i| self.values_of(i)).collect();
+        let broken = all.iter().any(ExprValues::never_has_a_value);
         let Values::Int { min, max } = position.values else {
             let maybe = matches!(position.values, Values::Any) && !broken;
-            return if maybe { Reach::ANYTHING } else { Reach::FAILS };
+            return if maybe {
+                ExprValues::ANYTHING
+            } else {
+                ExprValues::FAILS
+            };
         };
         let (first, last) = (min.max(0), max.min(items.len() as i64 - 1));
         if broken || first > last {
-            return Reach::FAILS;
+            return ExprValues::FAILS;
         }
         let outside = min < 0 || max >= items.len() as i64;
         let error = outside || position.error || position.void || all.iter().any(|i| i.error);
         all[first as usize..=last as usize]
             .iter()
             .fold(
-                Reach {
+                ExprValues {
                     values: Values::None,
                     void: false,
                     error,
@@ -447,7 +457,7 @@ impl Frame<'_> {
     }
 }
 
-fn slot(domains: &[Domain], position: u32) -> Reach {
+fn slot(domains: &[Domain], position: u32) -> ExprValues {
     match domains.get(position as usize) {
         Some(domain) => from_domain(domain),
         // What has no slot is unset.
@@ -455,8 +465,8 @@ fn slot(domains: &[Domain], position: u32) -> Reach {
     }
 }
 
-fn from_domain(domain: &Domain) -> Reach {
-    Reach {
+fn from_domain(domain: &Domain) -> ExprValues {
+    ExprValues {
         values: domain.values.clone(),
         void: domain.void,
         error: false,
@@ -467,23 +477,23 @@ fn is_bool(values: &Values) -> bool {
     matches!(values, Values::Bool { .. })
 }
 
-fn equality_with_itself(operand: &Reach, outcome: bool) -> Reach {
+fn equality_with_itself(operand: &ExprValues, outcome: bool) -> ExprValues {
     if operand.never_has_a_value() {
-        return Reach::FAILS;
+        return ExprValues::FAILS;
     }
-    Reach::of(Values::truth(outcome)).with_error(operand.error)
+    ExprValues::of(Values::truth(outcome)).with_error(operand.error)
 }
 
-fn index(array: &Reach, position: &Reach) -> Reach {
+fn index(array: &ExprValues, position: &ExprValues) -> ExprValues {
     let error = array.error || array.void || position.error || position.void;
     match (&array.values, &position.values) {
         (Values::One(Value::Array(items)), Values::Int { min, max }) => {
             let (first, last) = ((*min).max(0), (*max).min(items.len() as i64 - 1));
             if first > last {
-                return Reach::FAILS;
+                return ExprValues::FAILS;
             }
             let outside = *min < 0 || *max >= items.len() as i64;
-            let mut result = Reach {
+            let mut result = ExprValues {
                 values: Values::None,
                 void: false,
                 error: error || outside,
@@ -494,7 +504,7 @@ fn index(array: &Reach, position: &Reach) -> Reach {
             result
         }
         (Values::Array { .. } | Values::Any, Values::Int { .. } | Values::Any)
-        | (Values::One(Value::Array(_)), Values::Any) => Reach::ANYTHING,
-        _ => Reach::FAILS,
+        | (Values::One(Value::Array(_)), Values::Any) => ExprValues::ANYTHING,
+        _ => ExprValues::FAILS,
     }
 }

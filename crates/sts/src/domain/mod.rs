@@ -31,7 +31,7 @@ use crate::value::Value;
 
 pub use backward::{Narrower, comparison, without};
 pub use facts::{Facts, numbered};
-pub use forward::{Reach, View};
+pub use forward::{ExprValues, View};
 pub use goal::{Goal, Shape};
 pub use set::{Comparison, Domain, Empty, Values, integers_between};
 

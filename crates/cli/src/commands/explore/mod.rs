@@ -25,10 +25,10 @@ pub fn run(arguments: &args::Explore) -> Answer {
     let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if terminal && !dumb && !arguments.lines {
-        let trouble = |error: io::Error| {
+        let io_error = |error: io::Error| {
             CommandError::usage(format!("cannot use the terminal: {error}")).hint("try --lines")
         };
-        screen::run(walk).map_err(trouble)?;
+        screen::run(walk).map_err(io_error)?;
     } else {
         by_line(walk, terminal);
     }

@@ -335,7 +335,7 @@ process('door') {
     }
 
     #[test]
-    fn a_step_can_be_typed_and_what_the_model_forbids_is_told() {
+    fn a_step_can_be_typed_and_a_forbidden_one_is_reported() {
         let mut screen = screen();
         press(&mut screen, "/open code=4\n!opened\n/alarm\n");
         assert_eq!(screen.walk.steps().count(), 2);

@@ -20,16 +20,16 @@ use crate::progress::Progress;
 pub enum Values {
     /// This many random choices for every trace.
     Random(u64),
-    Wanted(Data),
+    WantedValues(Data),
 }
 
 impl Values {
     pub fn read(arguments: &args::Generate) -> Result<Values, CommandError> {
         let values = match arguments.data.as_deref() {
             None => Values::Random(1),
-            Some("minmax") => Values::Wanted(Data::MinMax),
-            Some("boundaries") => Values::Wanted(Data::Boundaries),
-            Some("pairs") => Values::Wanted(Data::Pairs),
+            Some("minmax") => Values::WantedValues(Data::MinMax),
+            Some("boundaries") => Values::WantedValues(Data::Boundaries),
+            Some("pairs") => Values::WantedValues(Data::Pairs),
             Some(number) => match number.parse() {
                 Ok(rounds) if rounds > 0 => Values::Random(rounds),
                 _ => {
@@ -45,7 +45,7 @@ impl Values {
                 "--count chooses no values, so --data has no effect",
             ));
         }
-        if arguments.smv.minimise && !matches!(values, Values::Wanted(_)) {
+        if arguments.smv.minimise && !matches!(values, Values::WantedValues(_)) {
             return Err(CommandError::usage(
                 "a suite of all traces needs every trace, so there is nothing to minimise",
             )
@@ -58,7 +58,7 @@ impl Values {
     pub fn rounds(&self) -> u64 {
         match self {
             Values::Random(rounds) => *rounds,
-            Values::Wanted(_) => 1,
+            Values::WantedValues(_) => 1,
         }
     }
 
@@ -68,7 +68,7 @@ impl Values {
         walk: &mut Walk<'_, Embedded, ChaCha8Rng>,
         over: &dyn Fn() -> bool,
     ) -> Option<Planned> {
-        let Values::Wanted(data) = self else {
+        let Values::WantedValues(data) = self else {
             return None;
         };
         let progress = Progress::start();

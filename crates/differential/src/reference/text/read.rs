@@ -69,29 +69,29 @@ enum Token {
 
 /// The whole text as one expression; `None` where it is none.
 pub fn expression(text: &str) -> Option<Node> {
-    let mut reader = Reader::new(text)?;
-    let node = reader.choice()?;
-    (reader.at == reader.tokens.len()).then_some(node)
+    let mut tokens = TokenStream::new(text)?;
+    let node = tokens.choice()?;
+    (tokens.at == tokens.tokens.len()).then_some(node)
 }
 
 /// Updates with `;` between them.
 pub fn updates(text: &str) -> Option<Vec<Update>> {
-    let mut reader = Reader::new(text)?;
+    let mut tokens = TokenStream::new(text)?;
     let mut found = Vec::new();
-    while reader.at < reader.tokens.len() {
-        let target = target(reader.postfix()?)?;
+    while tokens.at < tokens.tokens.len() {
+        let target = target(tokens.postfix()?)?;
         let sign = ["=", "+=", "-=", "*="]
             .into_iter()
-            .find(|s| reader.take(s))?;
+            .find(|s| tokens.take(s))?;
         found.push(Update {
             target,
             with: sign
                 .strip_suffix('=')
                 .filter(|s| !s.is_empty())
                 .map(str::to_owned),
-            value: reader.choice()?,
+            value: tokens.choice()?,
         });
-        reader.take(";");
+        tokens.take(";");
     }
     Some(found)
 }
@@ -158,15 +158,15 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(found)
 }
 
-struct Reader {
+struct TokenStream {
     tokens: Vec<Token>,
     at: usize,
 }
 
-impl Reader {
-    fn new(text: &str) -> Option<Reader> {
+impl TokenStream {
+    fn new(text: &str) -> Option<TokenStream> {
         let tokens = tokens(text)?;
-        Some(Reader { tokens, at: 0 })
+        Some(TokenStream { tokens, at: 0 })
     }
 
     fn is(&self, wanted: &str) -> bool {

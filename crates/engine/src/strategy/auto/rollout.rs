@@ -51,7 +51,7 @@ pub(super) struct RankedSteps {
 }
 
 /// A way that grows.
-struct Way {
+struct Rollout {
     set: SetId,
     history: History,
     suspects: Vec<(SetId, f32)>,
@@ -78,7 +78,7 @@ pub(super) fn rollout(
     depth: u32,
 ) -> RankedSteps {
     let mut best = RankedSteps::default();
-    let mut way = Way {
+    let mut way = Rollout {
         set: origin.set,
         history: origin.history.clone(),
         suspects: origin.suspects.clone(),
@@ -151,7 +151,7 @@ pub(super) fn state_taking(semantics: &Semantics, set: SetId, switch: SwitchId) 
     { states }.find(|state| state.locations.contains(&source))
 }
 
-impl Way {
+impl Rollout {
     fn give(
         &mut self,
         context: &mut RolloutContext<'_>,

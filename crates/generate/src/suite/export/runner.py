@@ -160,7 +160,7 @@ def system():
     started.close()
 
 
-class Misfit(Exception):
+class Rejected(Exception):
     """A value that is not one of its type."""
 
 
@@ -206,20 +206,20 @@ def typed(value, kind):
         return [typed(item, of) for item in value]
     if name == "struct" and isinstance(value, dict):
         return typed_fields(value, TYPES["structs"][of])
-    raise Misfit(f"{write(value)} is not of the type {name}")
+    raise Rejected(f"{write(value)} is not of the type {name}")
 
 
 def typed_fields(values, declared):
     for name in values:
         if name not in declared:
-            raise Misfit(f'the model knows no "{name}" here')
+            raise Rejected(f'the model knows no "{name}" here')
     return {name: typed(values.get(name), kind) for name, kind in declared.items()}
 
 
 def typed_response(name, values):
     """The values of a response by their types."""
     if name not in TYPES["responses"]:
-        raise Misfit("the model has no such response")
+        raise Rejected("the model has no such response")
     return typed_fields(values, TYPES["responses"][name])
 
 
@@ -355,7 +355,7 @@ class Place:
 
 
 # So many orders of stimuli and responses are followed.
-MOST_PLACES = 64
+MAX_PLACES = 64
 
 
 def show(message):
@@ -400,7 +400,7 @@ def run(system, tree, conditions):
         else:
             try:
                 message["typed"] = typed_response(message["response"], message["values"])
-            except Misfit as why:
+            except Rejected as why:
                 wrong(f"{at}: {show(message)} is not allowed here: {why}")
             judged = [found for place in places for found in place.after_response(message, conditions)]
             if place.at_end and judged[0][0]:
@@ -415,5 +415,5 @@ def run(system, tree, conditions):
                     why = "could not be judged: this file cannot express the condition of the model"
                 pytest.skip(f"inconclusive: {show(message)} at {at} {why}")
         places = [place for place in after if place is not None]
-        lost = lost or len(places) < len(after) or len(places) > MOST_PLACES
-        del places[MOST_PLACES:]
+        lost = lost or len(places) < len(after) or len(places) > MAX_PLACES
+        del places[MAX_PLACES:]

@@ -47,16 +47,16 @@ fn quotients_of_decimals_lie_within_their_bounds() {
     for seed in 0..4_000 {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (left, right) = (between(&mut rng), between(&mut rng));
-        let reach = decimal_arithmetic(BinaryOp::Div, left, right);
-        bounded += u32::from(reach.values != Values::DECIMAL);
+        let found = decimal_arithmetic(BinaryOp::Div, left, right);
+        bounded += u32::from(found.values != Values::DECIMAL);
         for x in some_of(left, &mut rng) {
             for y in some_of(right, &mut rng) {
                 let both = [x, y].map(|n| Expr::Const(Value::Decimal(n)));
                 let foreseen = match Expr::Binary(BinaryOp::Div, Box::new(both)).eval(NOTHING) {
-                    Ok(quotient) => reach.values.contains(&quotient),
-                    Err(_) => reach.error,
+                    Ok(quotient) => found.values.contains(&quotient),
+                    Err(_) => found.error,
                 };
-                assert!(foreseen, "{x} / {y} of {left:?} / {right:?}: {reach:?}");
+                assert!(foreseen, "{x} / {y} of {left:?} / {right:?}: {found:?}");
             }
         }
     }
@@ -98,22 +98,22 @@ fn results_of_integers_at_their_ends_lie_within_their_bounds() {
     ] {
         for left in &ranges {
             for right in &ranges {
-                let reach = integer_arithmetic(op, *left, *right);
+                let found = integer_arithmetic(op, *left, *right);
                 let mut fails = false;
                 for x in within(*left) {
                     for y in within(*right) {
                         let both = [x, y].map(|n| Expr::Const(Value::Int(n)));
                         let foreseen = match Expr::Binary(op, Box::new(both)).eval(NOTHING) {
-                            Ok(result) => reach.values.contains(&result),
+                            Ok(result) => found.values.contains(&result),
                             Err(_) => {
                                 fails = true;
-                                reach.error
+                                found.error
                             }
                         };
-                        assert!(foreseen, "{op:?} of {x} and {y}: {reach:?}");
+                        assert!(foreseen, "{op:?} of {x} and {y}: {found:?}");
                     }
                 }
-                assert_eq!(reach.error, fails, "{op:?} of {left:?} and {right:?}");
+                assert_eq!(found.error, fails, "{op:?} of {left:?} and {right:?}");
             }
         }
     }
@@ -122,9 +122,9 @@ fn results_of_integers_at_their_ends_lie_within_their_bounds() {
 #[test]
 fn a_divisor_that_may_be_zero_bounds_nothing() {
     let [zero, one, two] = [0, 1, 2].map(Decimal::from);
-    let anything = Reach::of(Values::DECIMAL).with_error(true);
+    let anything = ExprValues::of(Values::DECIMAL).with_error(true);
     for divisors in [(zero, one), (-one, zero), (-one, one)] {
-        let reach = decimal_arithmetic(BinaryOp::Div, (one, two), divisors);
-        assert_eq!(reach, anything, "{divisors:?}");
+        let found = decimal_arithmetic(BinaryOp::Div, (one, two), divisors);
+        assert_eq!(found, anything, "{divisors:?}");
     }
 }

@@ -24,7 +24,7 @@ impl Narrower<'_> {
         right: &Expr,
         target: &Domain,
     ) -> Narrowed {
-        let (a, b) = (self.reach(left), self.reach(right));
+        let (a, b) = (self.values_of(left), self.values_of(right));
         match (&a.values, &b.values, &target.values) {
             (
                 Values::Int { min: a, max: b },

@@ -337,30 +337,30 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn reached(&self, line: &mut Line) -> Reach {
-        let reach = View {
+    fn reached(&self, line: &mut Line) -> ExprValues {
+        let found = View {
             domains: &self.domains,
             variables: &[],
             functions: self.functions,
             effort: &Steps::default(),
         }
-        .reach(self.expr);
+        .values_of(self.expr);
         for (values, result) in &self.tried {
             let foreseen = match result {
-                None => reach.error,
-                Some(Value::Void) => reach.void,
-                Some(value) => reach.values.contains(value),
+                None => found.error,
+                Some(Value::Void) => found.void,
+                Some(value) => found.values.contains(value),
             };
             assert!(
                 foreseen,
-                "{} of {values:?} is {result:?}, not in {reach:?}",
+                "{} of {values:?} is {result:?}, not in {found:?}",
                 self.name
             );
         }
         line.cases += 1;
-        line.errors += u64::from(reach.error);
-        format!("{reach:?}").hash(&mut line.digest);
-        reach
+        line.errors += u64::from(found.error);
+        format!("{found:?}").hash(&mut line.digest);
+        found
     }
 
     /// Narrows, and checks that nothing possible is lost.
@@ -444,12 +444,12 @@ fn measure(kind: &str, name: &str, expr: &Expr, pairs: &[[Domain; 2]]) -> String
             functions: &functions,
             tried,
         };
-        let reach = case.reached(&mut line);
+        let found = case.reached(&mut line);
         for want in [false, true] {
             let wanted = |value: &Value| *value == Value::Bool(want);
             case.narrowed("truth", wanted, |n| n.truth(expr, want), &mut line);
         }
-        for target in targets(&reach.values) {
+        for target in targets(&found.values) {
             let wanted = |value: &Value| match value {
                 Value::Void => target.void,
                 value => target.values.contains(value),
