@@ -7,13 +7,13 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ioco_sts::{Action, Direction, Sts};
+use ioco_sts::{Action, Sts};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::connection::AdapterError;
-use crate::player::{MAX_IN_A_ROW, playable};
+use crate::player::MAX_IN_A_ROW;
 use crate::stage::{FaultRate, Stage};
-use crate::text::{Cutter, Mapping, Pattern, SocketAction, Templates};
+use crate::text::{Cutter, Heard, Mapping, Recogniser, SocketAction, Templates, Voice};
 
 /// How often it is looked whether a client that has left was served.
 const LOOK: Duration = Duration::from_millis(1);
@@ -33,6 +33,7 @@ struct Inner {
 
 struct Shared {
     stage: Stage,
+    voice: Voice,
     /// By channel, who is connected.
     clients: BTreeMap<String, Client>,
     /// How many have been.
@@ -66,7 +67,7 @@ impl ChannelPlayer {
         note: Box<dyn Fn(String) + Send + Sync>,
     ) -> Result<ChannelPlayer, AdapterError> {
         let templates = Templates::new(Arc::clone(&sts), mapping)?;
-        playable(&sts, &templates)?;
+        let voice = Voice::new(&sts, &templates, mapping, seed)?;
         let stage = Stage::new(Arc::clone(&sts), seed, faults);
         Ok(ChannelPlayer {
             inner: Arc::new(Inner {
@@ -75,6 +76,7 @@ impl ChannelPlayer {
                 mapping: mapping.clone(),
                 shared: Mutex::new(Shared {
                     stage,
+                    voice,
                     clients: BTreeMap::new(),
                     number: 0,
                 }),
@@ -127,13 +129,16 @@ impl Inner {
         let number = self.welcome(channel, client)?;
         let mut cutter = Cutter::new(self.mapping.framing.clone(), self.sts.budget());
         let mut bytes = vec![0; 16 << 10];
+        let mut recogniser = Recogniser::default();
+        let mut ends = false;
         loop {
             let ended_by: &[SocketAction] = match client.read(&mut bytes) {
                 Ok(0) => &[SocketAction::Shutdown, SocketAction::Close],
                 Ok(count) => {
                     cutter.feed(&bytes[..count]);
                     while let Some(message) = cutter.next().map_err(io::Error::other)? {
-                        self.take(channel, number, &message)?;
+                        recogniser.hear(message);
+                        ends = self.take(channel, number, &mut recogniser, false)?;
                     }
                     continue;
                 }
@@ -143,9 +148,11 @@ impl Inner {
                 }
                 Err(error) => return Err(error),
             };
+            ends |= self.take(channel, number, &mut recogniser, true)?;
             let mut shared = self.shared();
-            // Not where the model closed the connection itself.
-            if shared.is_connected(channel, number)
+            // Not where the model closed the connection itself, or where the end belongs to the last stimulus.
+            if !ends
+                && shared.is_connected(channel, number)
                 && let Some(left) = self.templates.does(channel, ended_by)
             {
                 shared.stage.give(&left);
@@ -158,8 +165,9 @@ impl Inner {
     /// A client has connected; its number.
     fn welcome(&self, channel: &str, mut client: &TcpStream) -> io::Result<u64> {
         let mut shared = self.when_the_others_are_served();
-        // Whoever comes first meets the system in its initial state.
-        if shared.clients.is_empty() {
+        // Whoever comes first meets the system in its initial state, unless the model says what it is for a client to
+        // come: then it also knows what is left of the clients before.
+        if shared.clients.is_empty() && !self.templates.connects(&|_| true) {
             shared.stage.reset();
         }
         shared.number += 1;
@@ -167,10 +175,9 @@ impl Inner {
         let stream = client.try_clone()?;
         let new = Client { number, stream };
         shared.clients.insert(channel.to_owned(), new);
-        if let Some(Pattern::Exact(banner)) = &self.mapping.banner {
-            let banner = self.mapping.framing.wrap(banner.clone().into_bytes());
-            client.write_all(&banner.map_err(io::Error::other)?)?;
-        }
+        let banner = self.mapping.banner.as_ref();
+        let banner = shared.voice.greeting(banner, &self.mapping);
+        client.write_all(&banner.map_err(io::Error::other)?)?;
         if let Some(connected) = self.templates.does(channel, &[SocketAction::Connect]) {
             shared.stage.give(&connected);
         }
@@ -178,30 +185,45 @@ impl Inner {
         Ok(number)
     }
 
-    fn take(&self, channel: &str, number: u64, message: &[u8]) -> io::Result<()> {
-        let mut shared = self.shared();
-        if !shared.is_connected(channel, number) {
-            return Ok(());
-        }
-        if self.mapping.reset.as_deref().map(str::as_bytes) == Some(message) {
-            shared.stage.reset();
-            if let Some(Pattern::Exact(ready)) = &self.mapping.ready
-                && let Some(client) = shared.clients.get(channel)
-            {
-                let ready = self.mapping.framing.wrap(ready.clone().into_bytes());
-                (&client.stream).write_all(&ready.map_err(io::Error::other)?)?;
+    /// Takes the stimuli that were heard. True: the end of the connection belongs to the last one. `ended`: the client
+    /// says nothing more.
+    fn take(
+        &self,
+        channel: &str,
+        number: u64,
+        recogniser: &mut Recogniser,
+        ended: bool,
+    ) -> io::Result<bool> {
+        let own = |other: &str| other == channel;
+        let mut is_last = false;
+        loop {
+            let mut shared = self.shared();
+            if !shared.is_connected(channel, number) {
+                return Ok(is_last);
             }
-        } else {
-            let own = |other: &str| other == channel;
-            match self.templates.read(Direction::Stimulus, message, &own) {
-                Ok(stimulus) => shared.stage.give(&stimulus),
-                Err(why) => {
+            let reset = self.mapping.reset.as_deref();
+            match recogniser.next(&self.templates, reset, &own, &mut shared.stage, ended) {
+                None => return Ok(is_last),
+                Some(Heard::Reset) => {
+                    shared.stage.reset();
+                    let ready = self.mapping.ready.as_ref();
+                    let ready = shared.voice.greeting(ready, &self.mapping);
+                    let ready = ready.map_err(io::Error::other)?;
+                    if let Some(client) = shared.clients.get(channel) {
+                        (&client.stream).write_all(&ready)?;
+                    }
+                }
+                Some(Heard::Stimulus { action, ends }) => {
+                    shared.stage.give(&action);
+                    is_last = ends;
+                }
+                Some(Heard::Unknown(why)) => {
                     (self.note)(why);
-                    return Ok(());
+                    continue;
                 }
             }
+            self.respond(&mut shared)?;
         }
-        self.respond(&mut shared)
     }
 
     /// Sends what the system says now, up to its silence.
@@ -229,8 +251,8 @@ impl Inner {
             }
             return Ok(());
         }
-        let content = self.templates.write_message(response);
-        let wire = content.and_then(|content| self.mapping.framing.wrap(content));
+        let own = |other: &str| other == channel;
+        let wire = (shared.voice).response(&self.templates, &self.mapping, response, &own);
         let wire = wire.map_err(io::Error::other)?;
         match shared.clients.get(channel) {
             // A client that is gone is noticed where it is read.

@@ -7,14 +7,14 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use ioco_engine::Recorded;
-use ioco_sts::{Action, Direction, Sts};
+use ioco_sts::{Action, Sts};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::connection::AdapterError;
 use crate::line::Codec;
 use crate::stage::{FaultRate, Stage};
-use crate::text::{Cutter, Framing, Mapping, Pattern, Templates};
+use crate::text::{Cutter, Framing, Heard, Mapping, Recogniser, Templates, Voice};
 use crate::trace::stimulus;
 use crate::values::shorten;
 
@@ -24,10 +24,14 @@ pub(crate) const MAX_IN_A_ROW: usize = 1000;
 enum Protocol {
     /// One JSON object a line.
     Json(Codec),
-    Text {
-        templates: Templates,
-        mapping: Box<Mapping>,
-    },
+    Text(Box<Text>),
+}
+
+struct Text {
+    templates: Templates,
+    mapping: Mapping,
+    voice: Voice,
+    recogniser: Recogniser,
 }
 
 /// What a client says in the line protocol.
@@ -71,11 +75,12 @@ impl Player {
             None => Protocol::Json(Codec::new(Arc::clone(&sts))),
             Some(mapping) => {
                 let templates = Templates::new(Arc::clone(&sts), mapping)?;
-                playable(&sts, &templates)?;
-                Protocol::Text {
+                Protocol::Text(Box::new(Text {
+                    voice: Voice::new(&sts, &templates, mapping, seed)?,
                     templates,
-                    mapping: Box::new(mapping.clone()),
-                }
+                    mapping: mapping.clone(),
+                    recogniser: Recogniser::default(),
+                }))
             }
         };
         Ok(Player {
@@ -110,14 +115,22 @@ impl Player {
                 return Ok(Left::Model);
             }
             let count = match input.read(&mut bytes) {
-                Ok(0) => return Ok(Left::Client),
+                Ok(0) => {
+                    self.take_text(&mut out, output, note, true)?;
+                    output.write_all(&out)?;
+                    output.flush()?;
+                    return Ok(match self.stage.has_ended() {
+                        true => Left::System,
+                        false => Left::Client,
+                    });
+                }
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
             cutter.feed(&bytes[..count]);
             while let Some(message) = cutter.next().map_err(io::Error::other)? {
-                self.take(&message, &mut out, output, note)?;
+                self.take(message, &mut out, output, note)?;
                 if self.stage.has_ended() || self.has_closed {
                     break;
                 }
@@ -128,21 +141,21 @@ impl Player {
     fn framing(&self) -> Framing {
         match &self.speech {
             Protocol::Json(_) => Framing::default(),
-            Protocol::Text { mapping, .. } => mapping.framing.clone(),
+            Protocol::Text(text) => text.mapping.framing.clone(),
         }
     }
 
     fn greet(&mut self, out: &mut Vec<u8>, output: &mut dyn Write) -> io::Result<()> {
         self.stage.reset();
-        let Protocol::Text { mapping, .. } = &self.speech else {
+        let Protocol::Text(text) = &mut self.speech else {
             return Ok(());
         };
-        if let Some(Pattern::Exact(banner)) = &mapping.banner {
-            let banner = mapping.framing.wrap(banner.clone().into_bytes());
-            out.extend(banner.map_err(io::Error::other)?);
-        }
+        text.recogniser = Recogniser::default();
+        let banner = text.mapping.banner.as_ref();
+        let banner = text.voice.greeting(banner, &text.mapping);
+        out.extend(banner.map_err(io::Error::other)?);
         // Where a client cannot ask for a reset, connecting was it.
-        match mapping.reset {
+        match text.mapping.reset {
             Some(_) => Ok(()),
             None => self.respond(out, output),
         }
@@ -151,35 +164,22 @@ impl Player {
     /// Takes one message and appends what the system says to it.
     fn take(
         &mut self,
-        message: &[u8],
+        message: Vec<u8>,
         out: &mut Vec<u8>,
         output: &mut dyn Write,
         note: &mut dyn FnMut(String),
     ) -> io::Result<()> {
-        let meant = match &self.speech {
-            Protocol::Json(_) if message.trim_ascii().is_empty() => return Ok(()),
-            Protocol::Json(_) => self.read_json(message),
-            Protocol::Text { templates, mapping } => {
-                if mapping.reset.as_deref().map(str::as_bytes) == Some(message) {
-                    Ok(None)
-                } else {
-                    let read = templates.read(Direction::Stimulus, message, &|_| true);
-                    read.map(Some)
-                }
-            }
-        };
-        match meant {
+        if let Protocol::Text(text) = &mut self.speech {
+            text.recogniser.hear(message);
+            return self.take_text(out, output, note, false);
+        }
+        if message.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        match self.read_json(&message) {
             Ok(None) => {
                 self.stage.reset();
-                match &self.speech {
-                    Protocol::Json(_) => out.extend(b"{\"ready\":true}\n"),
-                    Protocol::Text { mapping, .. } => {
-                        if let Some(Pattern::Exact(ready)) = &mapping.ready {
-                            let ready = mapping.framing.wrap(ready.clone().into_bytes());
-                            out.extend(ready.map_err(io::Error::other)?);
-                        }
-                    }
-                }
+                out.extend(b"{\"ready\":true}\n");
             }
             Ok(Some(given)) => {
                 self.stage.give(&given);
@@ -188,15 +188,49 @@ impl Player {
                 }
             }
             Err(why) => {
-                if let Protocol::Json(_) = self.speech {
-                    let error = serde_json::json!({ "error": why });
-                    out.extend(format!("{error}\n").into_bytes());
-                }
+                let error = serde_json::json!({ "error": why });
+                out.extend(format!("{error}\n").into_bytes());
                 note(why);
                 return Ok(());
             }
         }
         self.respond(out, output)
+    }
+
+    /// Takes the stimuli that were heard. `ended`: the client says nothing more.
+    fn take_text(
+        &mut self,
+        out: &mut Vec<u8>,
+        output: &mut dyn Write,
+        note: &mut dyn FnMut(String),
+        ended: bool,
+    ) -> io::Result<()> {
+        while !self.stage.has_ended() && !self.has_closed {
+            let Protocol::Text(text) = &mut self.speech else {
+                return Ok(());
+            };
+            let reset = text.mapping.reset.as_deref();
+            let heard =
+                (text.recogniser).next(&text.templates, reset, &|_| true, &mut self.stage, ended);
+            match heard {
+                None => return Ok(()),
+                Some(Heard::Reset) => {
+                    self.stage.reset();
+                    let ready = text.mapping.ready.as_ref();
+                    let ready = text.voice.greeting(ready, &text.mapping);
+                    out.extend(ready.map_err(io::Error::other)?);
+                }
+                Some(Heard::Stimulus { action, .. }) => self.stage.give(&action),
+                Some(Heard::Unknown(what)) => {
+                    note(what);
+                    continue;
+                }
+            }
+            if !self.stage.has_ended() {
+                self.respond(out, output)?;
+            }
+        }
+        Ok(())
     }
 
     /// A stimulus; `None` is a reset.
@@ -242,40 +276,22 @@ impl Player {
     }
 
     fn send(&mut self, response: &Action, out: &mut Vec<u8>) -> io::Result<()> {
-        match &self.speech {
+        match &mut self.speech {
             Protocol::Json(codec) => codec.write_response(response, out),
-            Protocol::Text { templates, .. } if templates.closes(response.label) => {
+            Protocol::Text(text) if text.templates.closes(response.label) => {
                 self.has_closed = true;
             }
-            Protocol::Text { templates, mapping } => {
-                let content = templates.write_message(response);
-                let wire = content.and_then(|content| mapping.framing.wrap(content));
+            Protocol::Text(text) => {
+                let Text {
+                    templates,
+                    mapping,
+                    voice,
+                    ..
+                } = text.as_mut();
+                let wire = voice.response(templates, mapping, response, &|_| true);
                 out.extend(wire.map_err(io::Error::other)?);
             }
         }
         Ok(())
     }
-}
-
-/// Whether every response can be sent, and every stimulus be recognised.
-pub(crate) fn playable(sts: &Sts, templates: &Templates) -> Result<(), AdapterError> {
-    for id in sts.labels_of(Direction::Response) {
-        if !templates.can_write(id) && !templates.closes(id) {
-            return Err(AdapterError::new(format!(
-                "{} is no template in [lines], so it cannot be sent",
-                sts.label(id).marked_name()
-            ))
-            .hint("describe it by a template; a regular expression only reads"));
-        }
-    }
-    for id in sts.labels_of(Direction::Stimulus) {
-        if templates.messages(id) > 1 {
-            return Err(AdapterError::new(format!(
-                "{} is several messages in [lines], so it cannot be recognised",
-                sts.label(id).marked_name()
-            ))
-            .hint("a stimulus that is played has one message at most"));
-        }
-    }
-    Ok(())
 }

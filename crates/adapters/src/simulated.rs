@@ -44,6 +44,18 @@ impl Simulated {
         }
     }
 
+    /// Whether the model takes this stimulus now.
+    pub fn takes(&mut self, stimulus: &Action) -> bool {
+        let step = Step::Stimulus(stimulus.clone());
+        self.semantics.after(self.set, &step).is_some()
+    }
+
+    /// Whether the model takes a stimulus of this label now.
+    pub fn takes_label(&mut self, label: LabelId) -> bool {
+        let menu = self.semantics.menu(self.set);
+        menu.stimuli.iter().any(|offer| offer.label == label)
+    }
+
     /// Sends this response, if values are found that make the condition true.
     fn respond(&mut self, label: LabelId, condition: Option<&Expr>, out: &mut Outbox) -> bool {
         let values = match condition {

@@ -6,7 +6,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use ioco_sts::{Action, Sts, Value};
+use ioco_sts::{Action, LabelId, Sts, Value};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -102,6 +102,11 @@ impl Stage {
         }
     }
 
+    /// Whether the model takes this stimulus now.
+    pub fn takes(&mut self, stimulus: &Action) -> bool {
+        self.system.takes(stimulus)
+    }
+
     /// What it says next: a response once, twice, or not at all. `None`: it is silent.
     pub fn next(&mut self) -> Result<Option<Vec<Action>>, String> {
         if self.has_ended {
@@ -137,6 +142,16 @@ impl Stage {
             return false;
         };
         self.rng.random_bool(rate.probability)
+    }
+}
+
+impl crate::text::Taker for Stage {
+    fn takes(&mut self, stimulus: &Action) -> bool {
+        self.system.takes(stimulus)
+    }
+
+    fn takes_label(&mut self, label: LabelId) -> bool {
+        self.system.takes_label(label)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ioco_engine::{Event, FailureFile, RecordedFailure, SavedStep, known_failure};
+use ioco_engine::{Event, FailureFile, RecordedFailure, Resolution, SavedStep, known_failure};
 use ioco_store::Store;
 
 use crate::error::CampaignError;
@@ -12,8 +12,9 @@ use crate::history::stop;
 /// Deviating tests that are counted, the newest: more would make the list of failures slow.
 const MAX_TESTS: usize = 100_000;
 
-/// Passing tests that are looked at for the end of one failure, the oldest.
-const MAX_PASSED: u32 = 20;
+/// Passing tests that are looked at for the end of one failure: so many of the oldest, which say since when it is
+/// over, and so many of the newest, which say how. What lies between is taken to be like the oldest.
+const MAX_PASSED: usize = 10;
 
 /// What became of one failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,30 +81,37 @@ pub fn lifecycles(
     Ok(lifecycles)
 }
 
-/// What the first test that passed with the stimuli of the failure says of its end.
+/// What the tests say of its end that passed with the stimuli of the failure after it was last seen: the last of them
+/// says how it ended, and the first that said the same ever since says when.
 fn end(store: &Store, file: &FailureFile, last: i64) -> Result<Option<End>, CampaignError> {
     let mut passed = Vec::new();
     for name in [&file.id].into_iter().chain(&file.aliases) {
         let name = known_failure(name);
-        passed.extend(store.passed_after(&name, last, MAX_PASSED).map_err(stop)?);
+        passed.extend(store.passed_after(&name, last).map_err(stop)?);
     }
     passed.sort_unstable();
-    for (run, test) in passed {
+    let newest = passed.len().saturating_sub(MAX_PASSED).max(MAX_PASSED);
+    let mut end: Option<(Resolution, i64)> = None;
+    for (index, (run, test)) in passed.into_iter().enumerate() {
+        if (MAX_PASSED..newest).contains(&index) {
+            continue;
+        }
         let events = store.test_events(run, test).map_err(stop)?;
         let steps = events.into_iter().filter_map(|event| match event {
             Event::StepTaken { what, .. } => Some(what),
             _ => None,
         });
         let steps: Vec<SavedStep> = steps.collect();
-        if file.happened_in(&steps) {
-            return Ok(Some(End::Allowed(run)));
-        }
-        // A system that took another way that the model allows did not come to the place of the failure.
-        if file.was_reached(&steps) {
-            return Ok(Some(End::Fixed(run)));
-        }
+        end = match (end, file.resolution_after(&steps)) {
+            (Some((before, _)), Some(now)) if before == now => end,
+            (_, Some(now)) => Some((now, run)),
+            (_, None) => end,
+        };
     }
-    Ok(None)
+    Ok(end.map(|(resolution, run)| match resolution {
+        Resolution::Fixed => End::Fixed(run),
+        Resolution::Allowed => End::Allowed(run),
+    }))
 }
 
 /// How many tests showed each failure.

@@ -2,7 +2,7 @@
 //! watcher says only what it wants to know.
 
 use ioco_aml::{Diagnostic, SourceFile};
-use ioco_engine::{Event, TestReport, Tester};
+use ioco_engine::{Event, Resolution, TestReport, Tester};
 use ioco_shrink::Progress;
 
 use crate::error::Remedy;
@@ -34,8 +34,8 @@ pub trait Observer {
     /// A failure that this run has shown already was found once more, in another way.
     fn again(&mut self, _id: &str) {}
 
-    /// A failure of an earlier run passes now.
-    fn fixed(&mut self, _id: &str) {}
+    /// A failure of an earlier run passes now: the system is fixed, or the model allows what it does.
+    fn resolved(&mut self, _id: &str, _resolution: Resolution) {}
 
     /// A test that ended as an error or inconclusively, in words, and what to do about it.
     fn unusual(&mut self, _explanation: Option<&ioco_engine::Explanation>, _hint: Option<&str>) {}

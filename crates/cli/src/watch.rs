@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_campaign::work::WorkerRow;
 use ioco_campaign::{FoundFailure, Observer, Remedy};
-use ioco_engine::{Event, Explanation, TestReport, Tester};
+use ioco_engine::{Event, Explanation, Resolution, TestReport, Tester};
 use ioco_explain::{TextOptions, text};
 use ioco_shrink::Progress as Shrinking;
 
@@ -126,9 +126,12 @@ impl Observer for Terminal {
             .aside(|| say!("failure {id} was found once more, in another way"));
     }
 
-    fn fixed(&mut self, id: &str) {
-        self.progress.aside(|| {
-            say!("{GOOD}fixed{GOOD:#}  known failure {id} passes now");
+    fn resolved(&mut self, id: &str, resolution: Resolution) {
+        self.progress.aside(|| match resolution {
+            Resolution::Fixed => say!("{GOOD}fixed{GOOD:#}  known failure {id} passes now"),
+            Resolution::Allowed => {
+                say!("{GOOD}allowed{GOOD:#}  known failure {id}: the model allows it now");
+            }
         });
     }
 

@@ -414,6 +414,18 @@ impl FailureFile {
         needed
     }
 
+    /// What the steps of a run that passed with the stimuli of this failure say about it. `None`: the system took
+    /// another way that the model allows, and did not come to the place of the failure.
+    pub fn resolution_after(&self, steps: &[SavedStep]) -> Option<Resolution> {
+        if self.happened_in(steps) {
+            Some(Resolution::Allowed)
+        } else if self.was_reached(steps) {
+            Some(Resolution::Fixed)
+        } else {
+            None
+        }
+    }
+
     /// Whether the system gave in this run the responses that led to the failure. Values may differ, as times and numbers
     /// do, and so may what was given before and after them.
     pub fn was_reached(&self, steps: &[SavedStep]) -> bool {
@@ -461,6 +473,15 @@ impl FailureFile {
         }
         false
     }
+}
+
+/// How a failure came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// The system did something else where it had deviated.
+    Fixed,
+    /// The system did the same, and the model allows it now.
+    Allowed,
 }
 
 /// A recorded failure, to be recognised in the tests that showed it.

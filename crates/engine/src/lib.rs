@@ -36,7 +36,7 @@ pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVer
 pub use explain::{Context, Explanation, PlaceLine, Row, Shrunk, Side, allowed_in, explain};
 pub use failure::{
     FAILURE_VERSION, FailureContext, FailureError, FailureFile, RecordedFailure, Replayed,
-    SavedShrunk, Sender, TimedStep, WireLine, known_failure,
+    Resolution, SavedShrunk, Sender, TimedStep, WireLine, known_failure,
 };
 pub use fingerprint::{Fingerprint, NoFingerprint};
 pub use guide::{Advice, Guide, View};

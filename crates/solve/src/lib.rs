@@ -93,5 +93,6 @@ pub use fallback::FallbackSolver;
 pub use guard_solver::{GuardSolver, semantics};
 pub use outcome::{Deadline, Outcome, Unknown};
 pub use pipeline::{Part, Pipeline};
+pub use samples::Sampler;
 pub use smt::{Pipe, PipeError, SmtLib};
 pub use solver::Solver;

@@ -2,9 +2,9 @@
 //! their patterns, and words of the lengths they ask for.
 
 use ioco_sts::{BinaryOp, Expr, Value};
-use rand::RngExt as _;
+use rand::{Rng, RngExt as _};
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use rand_xoshiro::rand_core::SeedableRng as _;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::goal::Constants;
@@ -58,8 +58,9 @@ pub(crate) fn samples(
                 && let Ok(hir) = regex_syntax::parse(pattern.text())
             {
                 for round in 0..SAMPLES {
-                    let mut text = String::new();
-                    sample(&hir, &mut dice, round, &mut text);
+                    let mut text = Vec::new();
+                    sample(&hir, &mut dice, round, &Filling::NONE, &mut text);
+                    let text = String::from_utf8_lossy(&text).into_owned();
                     if !deadline.spend(1 + text.len() as u64 / 16) {
                         return;
                     }
@@ -164,11 +165,86 @@ fn fit_lengths(
     }
 }
 
-/// Appends a string that the expression matches, but for its assertions.
-fn sample(hir: &Hir, dice: &mut Dice<'_, '_>, round: u32, text: &mut String) {
+/// A regular expression, to make up what it matches.
+pub struct Sampler(Hir);
+
+impl Sampler {
+    /// An expression over bytes, which may match what is no text.
+    pub fn new(pattern: &str) -> Result<Sampler, String> {
+        let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();
+        parser
+            .parse(pattern)
+            .map(Sampler)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Bytes that the expression probably matches: its assertions are not looked at, so whoever asks must try. Named
+    /// groups are what `group` says. Early rounds give short ones. Where blanks may repeat, `newline` is one of them.
+    pub fn sample(
+        &self,
+        rng: &mut dyn Rng,
+        round: u32,
+        newline: &[u8],
+        group: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Vec<u8> {
+        let mut choice = Choice::Random(rng);
+        let mut dice = Dice::new(&mut choice, 0);
+        let mut bytes = Vec::new();
+        sample(
+            &self.0,
+            &mut dice,
+            round,
+            &Filling { group, newline },
+            &mut bytes,
+        );
+        bytes
+    }
+}
+
+/// What parts of a sample are, where somebody knows better than chance.
+struct Filling<'f> {
+    group: &'f dyn Fn(&str) -> Option<Vec<u8>>,
+    newline: &'f [u8],
+}
+
+impl Filling<'_> {
+    const NONE: Filling<'static> = Filling {
+        group: &|_| None,
+        newline: b"",
+    };
+
+    /// Whether the end of a line may stand where this is repeated.
+    fn has_newline(&self, repeated: &Hir) -> bool {
+        let has = |byte: &u8| match repeated.kind() {
+            HirKind::Class(Class::Unicode(class)) => {
+                let ranges = class.ranges().iter();
+                ranges
+                    .into_iter()
+                    .any(|r| (r.start()..=r.end()).contains(&char::from(*byte)))
+            }
+            HirKind::Class(Class::Bytes(class)) => {
+                let ranges = class.ranges().iter();
+                ranges
+                    .into_iter()
+                    .any(|r| (r.start()..=r.end()).contains(byte))
+            }
+            _ => false,
+        };
+        !self.newline.is_empty() && self.newline.iter().all(has)
+    }
+}
+
+/// Appends what the expression matches, but for its assertions.
+fn sample(
+    hir: &Hir,
+    dice: &mut Dice<'_, '_>,
+    round: u32,
+    filling: &Filling<'_>,
+    out: &mut Vec<u8>,
+) {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
-        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Literal(literal) => out.extend(&literal.0),
         HirKind::Class(Class::Unicode(class)) => {
             let ranges = class.ranges();
             if ranges.is_empty() {
@@ -188,11 +264,14 @@ fn sample(hir: &Hir, dice: &mut Dice<'_, '_>, round: u32, text: &mut String) {
             };
             let span = u32::from(end) - u32::from(start) + 1;
             let picked = char::from_u32(u32::from(start) + dice.below(span)).unwrap_or(start);
-            text.push(picked);
+            out.extend(picked.encode_utf8(&mut [0; 4]).as_bytes());
         }
         HirKind::Class(Class::Bytes(class)) => {
-            if let Some(range) = class.ranges().first() {
-                text.push(char::from(range.start()));
+            let ranges = class.ranges();
+            if !ranges.is_empty() {
+                let range = ranges[dice.below(ranges.len() as u32) as usize];
+                let span = u32::from(range.end() - range.start()) + 1;
+                out.push(range.start() + dice.below(span) as u8);
             }
         }
         HirKind::Repetition(repetition) => {
@@ -202,15 +281,58 @@ fn sample(hir: &Hir, dice: &mut Dice<'_, '_>, round: u32, text: &mut String) {
                 None => u32::MAX,
             };
             let extra = dice.below(spare.min(round / 4).saturating_add(1));
+            let has_newline = filling.has_newline(&repetition.sub);
             for _ in 0..repetition.min.saturating_add(extra).min(MAX_LENGTH) {
-                sample(&repetition.sub, dice, round, text);
+                if has_newline && dice.below(2) == 0 {
+                    out.extend(filling.newline);
+                } else {
+                    sample(&repetition.sub, dice, round, filling, out);
+                }
             }
         }
-        HirKind::Capture(capture) => sample(&capture.sub, dice, round, text),
-        HirKind::Concat(parts) => parts.iter().for_each(|p| sample(p, dice, round, text)),
+        HirKind::Capture(capture) => {
+            let name = capture.name.as_deref();
+            match name.and_then(|name| (filling.group)(name)) {
+                Some(given) => out.extend(given),
+                None => sample(&capture.sub, dice, round, filling, out),
+            }
+        }
+        HirKind::Concat(parts) => {
+            for part in parts {
+                sample(part, dice, round, filling, out);
+            }
+        }
         HirKind::Alternation(parts) => {
             let index = dice.below(parts.len() as u32) as usize;
-            sample(&parts[index], dice, round, text);
+            sample(&parts[index], dice, round, filling, out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_have_the_groups_that_are_given_and_match() {
+        let text = r"(?s)\AVALUE (?<length>\d+)\s+(?<number>\d+)\s+END\z";
+        let sampler = Sampler::new(text).unwrap();
+        let pattern = ioco_sts::Pattern::new(text).unwrap();
+        let mut rng = SplitMix64::seed_from_u64(1);
+        let group = |name: &str| {
+            Some(if name == "length" {
+                b"2".to_vec()
+            } else {
+                b"9".to_vec()
+            })
+        };
+        let mut wanted = 0;
+        for round in 0..400 {
+            let sample = sampler.sample(&mut rng, round % 32, b"\r\n", &group);
+            let read = std::str::from_utf8(&sample).unwrap();
+            assert!(pattern.matches(read), "{read:?}");
+            wanted += usize::from(sample == b"VALUE 2\r\n9 \r\nEND");
+        }
+        assert!(wanted > 0);
     }
 }

@@ -384,17 +384,16 @@ impl Store {
         })
     }
 
-    /// The tests of this name that passed after `run`: their runs and numbers, the oldest first, at most `most`.
-    pub fn passed_after(&self, name: &str, run: i64, most: u32) -> Stored<Vec<(i64, u64)>> {
+    /// The tests of this name that passed after `run`: their runs and numbers, the oldest first.
+    pub fn passed_after(&self, name: &str, run: i64) -> Stored<Vec<(i64, u64)>> {
         let name = name.to_owned();
         self.ask(async |connection| {
             let rows = sqlx::query(
                 "SELECT run, number FROM tests
-                 WHERE name = $1 AND verdict = 'pass' AND run > $2 ORDER BY run, number LIMIT $3",
+                 WHERE name = $1 AND verdict = 'pass' AND run > $2 ORDER BY run, number",
             )
             .bind(name)
             .bind(run)
-            .bind(i64::from(most))
             .fetch_all(connection)
             .await?;
             let read = |row: &AnyRow| Ok((row.try_get("run")?, number(row, "number")?));

@@ -211,7 +211,8 @@ impl Service {
             return Ok(None);
         }
         let text = String::from_utf8_lossy(body);
-        let mut reaction = match self.mapped.asked(method, target, &text) {
+        let mut takes = |stimulus: &Action| shared.stage.takes(stimulus);
+        let mut reaction = match self.mapped.asked(method, target, &text, &mut takes) {
             RequestMeaning::Stimulus(action) => {
                 shared.stage.give(&action);
                 if shared.stage.has_ended() {

@@ -520,7 +520,7 @@ impl<'r> TraceWriter<'r> {
                 body,
             } => {
                 let asked = match body {
-                    Ok(body) => self.mapped.asked(&method, &target, &body),
+                    Ok(body) => self.mapped.asked(&method, &target, &body, &mut |_| true),
                     Err(why) => RequestMeaning::Other(format!("{method} {target}: {why}")),
                 };
                 let recorded = match &asked {

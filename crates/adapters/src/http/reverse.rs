@@ -21,22 +21,35 @@ pub(crate) enum RequestMeaning {
 const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 impl Mapped {
-    /// What a request is. `target` is the path with its query.
-    pub fn asked(&self, method: &str, target: &str, body: &str) -> RequestMeaning {
+    /// What a request is. `target` is the path with its query. Of several stimuli that it fits, the first that the
+    /// model takes now, where `takes` knows that.
+    pub fn asked(
+        &self,
+        method: &str,
+        target: &str,
+        body: &str,
+        takes: &mut dyn FnMut(&Action) -> bool,
+    ) -> RequestMeaning {
         let resets = |own: &super::mapping::Request| own.method == method && own.path == target;
         if self.reset.as_ref().is_some_and(resets) {
             return RequestMeaning::Reset;
         }
-        let mut rejected = None;
+        let (mut rejected, mut refused) = (None, None);
         for (label, stimulus) in self.most_specific_first() {
             match self.read(label, stimulus, method, target, body) {
                 None => {}
-                Some(Ok(action)) => return RequestMeaning::Stimulus(action),
+                Some(Ok(action)) if takes(&action) => return RequestMeaning::Stimulus(action),
+                Some(Ok(action)) => {
+                    refused.get_or_insert(action);
+                }
                 Some(Err(Mismatch(why))) => {
                     let name = self.sts.label(label).marked_name();
                     rejected.get_or_insert_with(|| format!("{name}: {why}"));
                 }
             }
+        }
+        if let Some(action) = refused {
+            return RequestMeaning::Stimulus(action);
         }
         let shown = shorten(target, 100);
         match rejected {
@@ -192,7 +205,7 @@ process('shop') {
     fn ask(mapped: &Mapped, action: &Action) -> RequestMeaning {
         let request = mapped.request(action).expect("a request");
         let body = String::from_utf8(request.body.unwrap_or_default()).expect("text");
-        mapped.asked(&request.method, &request.path, &body)
+        mapped.asked(&request.method, &request.path, &body, &mut |_| true)
     }
 
     proptest! {
@@ -217,19 +230,40 @@ process('shop') {
     #[test]
     fn requests_that_are_no_stimulus_are_recognised() {
         let mapped = mapped();
-        assert_eq!(mapped.asked("POST", "/reset", ""), RequestMeaning::Reset);
-        assert_eq!(
-            mapped.asked("GET", "/favicon.ico", ""),
-            RequestMeaning::Nothing
-        );
+        let asked = |method: &str, target: &str, body: &str| {
+            mapped.asked(method, target, body, &mut |_| true)
+        };
+        assert_eq!(asked("POST", "/reset", ""), RequestMeaning::Reset);
+        assert_eq!(asked("GET", "/favicon.ico", ""), RequestMeaning::Nothing);
         let other = |asked| matches!(asked, RequestMeaning::Other(_));
-        assert!(other(mapped.asked("DELETE", "/orders/1", "")));
-        assert!(other(mapped.asked("GET", "/orders/first", "")));
-        assert!(other(mapped.asked(
-            "PUT",
-            "/orders/1",
-            "{\"kind\":\"huge\"}"
-        )));
-        assert!(other(mapped.asked("PUT", "/orders/1/2", "{}")));
+        assert!(other(asked("DELETE", "/orders/1", "")));
+        assert!(other(asked("GET", "/orders/first", "")));
+        assert!(other(asked("PUT", "/orders/1", "{\"kind\":\"huge\"}")));
+        assert!(other(asked("PUT", "/orders/1/2", "{}")));
+    }
+
+    #[test]
+    fn of_stimuli_that_are_the_same_request_the_one_is_meant_that_the_model_takes() {
+        let model = "external 'c'\nprocess('p') {\n  channel('c') {\n    \
+                     stimulus 'named', {'name' => :string}\n    stimulus 'numbered', {'number' => :integer}\n    \
+                     response 'ok'\n  }\n  state 'idle'\n  \
+                     repeat { o { receive 'named'; send 'ok' } o { receive 'numbered'; send 'ok' } }\n}\n";
+        let sts = ioco_aml::load_text("m.aml", model).sts.expect("a model");
+        let json = serde_json::json!({"stimuli": {
+            "named": {"method": "GET", "path": "/posts/{name}"},
+            "numbered": {"method": "GET", "path": "/posts/{number}"},
+        }});
+        let mapping: HttpMapping = serde_json::from_value(json).expect("a mapping");
+        let mapped = Mapped::new(Arc::clone(&sts), &mapping).expect("it fits");
+        let label = |name| sts.label_named(Direction::Stimulus, name).expect("known");
+        for wanted in ["named", "numbered"] {
+            let mut takes = |action: &Action| action.label == label(wanted);
+            let meant = mapped.asked("GET", "/posts/7", "", &mut takes);
+            let is_wanted =
+                matches!(&meant, RequestMeaning::Stimulus(action) if action.label == label(wanted));
+            assert!(is_wanted, "{wanted}: {meant:?}");
+        }
+        let named = mapped.asked("GET", "/posts/7", "", &mut |_| false);
+        assert!(matches!(named, RequestMeaning::Stimulus(_)));
     }
 }

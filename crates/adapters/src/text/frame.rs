@@ -1,9 +1,17 @@
 //! Where one message ends and the next begins: at the end of a line, at another delimiter, or where a
 //! length says so.
 
+use ioco_solve::Sampler;
+use rand_chacha::ChaCha8Rng;
 use regex::bytes::{Captures, Regex};
 
 use super::format::Integer;
+
+/// Messages that are made up by a regular expression until one is right.
+const SAMPLES: u32 = 4096;
+
+/// Rounds of samples that get longer, before they are short again.
+const LENGTHS: u32 = 32;
 
 /// Nesting of messages in messages.
 const MAX_DEPTH: usize = 32;
@@ -137,6 +145,32 @@ impl Framing {
         } else {
             None
         }
+    }
+
+    /// The content of a message that a sampler makes up and a client takes for one message, and for the right one.
+    pub(crate) fn sampled(
+        &self,
+        sampler: &Sampler,
+        rng: &mut ChaCha8Rng,
+        group: &dyn Fn(&str) -> Option<Vec<u8>>,
+        is_right: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Vec<u8>> {
+        let newline = match self {
+            Framing::Delimited { .. } => self.newline(),
+            Framing::Prefixed { .. } => b"",
+        };
+        let is_one = |content: &[u8]| {
+            let Ok(wire) = self.wrap(content.to_vec()) else {
+                return false;
+            };
+            let whole = Cut::Message {
+                bytes: wire.len(),
+                content: content.to_vec(),
+            };
+            self.cut(&wire, wire.len(), &mut Progress::default()) == whole
+        };
+        let mut samples = (0..SAMPLES).map(|n| sampler.sample(rng, n % LENGTHS, newline, group));
+        samples.find(|content| is_one(content) && is_right(content))
     }
 
     /// The bytes on the wire for the content of a message.

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ioco_budget::Budget;
-use ioco_sts::{Action, Direction, Label, LabelId, Sts, Value};
+use ioco_solve::Sampler;
+use ioco_sts::{Action, Direction, Label, LabelId, Sts, Types, Value};
+use rand_chacha::ChaCha8Rng;
 use regex::bytes::Regex;
 
 use super::format::{FORMATS, Format, show};
@@ -99,6 +101,21 @@ impl Pattern {
         }
     }
 
+    /// The message on the wire, for whoever plays the system.
+    pub(crate) fn write(&self, framing: &Framing, rng: &mut ChaCha8Rng) -> Result<Vec<u8>, String> {
+        let content = match self {
+            Pattern::Exact(text) => text.clone().into_bytes(),
+            Pattern::Regex(regex) => {
+                let is_read = |message: &[u8]| regex.is_match(message);
+                let sampler = Sampler::new(regex.as_str())?;
+                framing
+                    .sampled(&sampler, rng, &|_| None, &is_read)
+                    .ok_or_else(|| format!("no message was found that fits {regex}"))?
+            }
+        };
+        framing.wrap(content)
+    }
+
     pub(crate) fn show(&self) -> String {
         match self {
             Pattern::Exact(text) => format!("\"{text}\""),
@@ -146,6 +163,7 @@ pub(super) enum Form {
         regex: Regex,
         /// Per parameter that is a group.
         groups: Vec<(usize, String, Format)>,
+        sampler: Sampler,
     },
     Action(SocketAction),
     Several(Vec<Form>),
@@ -273,6 +291,25 @@ impl Templates {
         self.sts.budget()
     }
 
+    pub fn types(&self) -> &Types {
+        self.sts.types()
+    }
+
+    /// In which order labels are tried.
+    pub fn order(&self) -> &[LabelId] {
+        &self.order
+    }
+
+    /// What stands between two lines of one message, where lines are messages of their own.
+    pub fn newline(&self) -> Option<&[u8]> {
+        match &self.framing {
+            Framing::Delimited { end, .. } if matches!(end.as_slice(), b"\n" | b"\r\n") => {
+                Some(self.framing.newline())
+            }
+            _ => None,
+        }
+    }
+
     pub fn label(&self, id: LabelId) -> &Label {
         self.sts.label(id)
     }
@@ -322,11 +359,6 @@ impl Templates {
         parts.collect()
     }
 
-    /// Whether a label can be written as a message.
-    pub fn can_write(&self, label: LabelId) -> bool {
-        matches!(self.forms[label.index()], Some(Form::Template(_)))
-    }
-
     /// The stimulus of a channel that is the first of these actions that one is.
     pub fn does(&self, channel: &str, actions: &[SocketAction]) -> Option<Action> {
         let is = |label: &LabelId, action: SocketAction| {
@@ -342,24 +374,45 @@ impl Templates {
         })
     }
 
-    /// How many messages a stimulus is.
-    pub fn messages(&self, label: LabelId) -> usize {
-        match &self.forms[label.index()] {
-            Some(Form::Several(parts)) => messages(parts).count(),
-            Some(Form::Template(_) | Form::Regex { .. }) => 1,
-            Some(Form::Action(_) | Form::Closed) | None => 0,
-        }
-    }
-
     /// Whether a response is the end of the connection.
     pub fn closes(&self, label: LabelId) -> bool {
         matches!(self.forms[label.index()], Some(Form::Closed))
     }
 
-    /// The content of the message that a label is, for whoever plays the system.
-    pub fn write_message(&self, action: &Action) -> Result<Vec<u8>, String> {
+    /// The content of the message that a response is, for whoever plays the system on these channels.
+    pub fn write_message(
+        &self,
+        action: &Action,
+        is_channel: &dyn Fn(&str) -> bool,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Vec<u8>, String> {
         match &self.forms[action.label.index()] {
             Some(Form::Template(template)) => self.content(template, action),
+            Some(Form::Regex {
+                groups, sampler, ..
+            }) => {
+                let types = self.sts.types();
+                let mut given: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+                let mut read_back = action.clone();
+                read_back.values.fill(Value::Void);
+                for (position, group, format) in groups {
+                    let value = action.values.get(*position).unwrap_or(&Value::Void);
+                    if !value.is_void() {
+                        given.insert(group, format.write(value, types)?);
+                        read_back.values[*position] = value.clone();
+                    }
+                }
+                let is_read = |message: &[u8]| {
+                    let read = self.read(Direction::Response, message, is_channel);
+                    read.as_ref() == Ok(&read_back)
+                };
+                let name = self.sts.label(action.label).marked_name();
+                self.framing
+                    .sampled(sampler, rng, &|group| given.get(group).cloned(), &is_read)
+                    .ok_or_else(|| {
+                        format!("no message was found that is read as {name} with these values")
+                    })
+            }
             _ => Err("it cannot be written".to_owned()),
         }
     }
@@ -483,7 +536,12 @@ fn form(shape: &Shape, label: &Label, newline: &[u8]) -> Result<Form, String> {
                     return Err(format!("{name}: the expression has no group '{format}'"));
                 }
             }
-            Ok(Form::Regex { regex, groups })
+            let sampler = Sampler::new(regex.as_str()).map_err(|why| format!("{name}: {why}"))?;
+            Ok(Form::Regex {
+                regex,
+                groups,
+                sampler,
+            })
         }
         Shape::Several(_) if !is_stimulus => Err(format!(
             "{name}: a response is one message; describe each as a response of its own"
@@ -523,7 +581,7 @@ pub(super) fn read(
 ) -> Option<Result<Vec<Value>, Mismatch>> {
     match form {
         Form::Template(template) => template.read(message, label, sts.types()),
-        Form::Regex { regex, groups } => {
+        Form::Regex { regex, groups, .. } => {
             let found = regex.captures(message)?;
             let mut values = vec![Value::Void; label.parameters.len()];
             for (position, group, format) in groups {
@@ -551,7 +609,7 @@ pub(super) fn read(
 }
 
 /// Those parts of a stimulus that are messages.
-fn messages(parts: &[Form]) -> impl Iterator<Item = &Form> {
+pub(super) fn messages(parts: &[Form]) -> impl Iterator<Item = &Form> {
     let is_message = |part: &&Form| matches!(part, Form::Template(_) | Form::Regex { .. });
     parts.iter().filter(is_message)
 }

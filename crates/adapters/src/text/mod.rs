@@ -10,7 +10,9 @@ mod cutter;
 mod format;
 mod frame;
 mod labels;
+mod recogniser;
 mod template;
+mod voice;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -33,6 +35,8 @@ pub(crate) use frame::{Cut, Progress};
 use labels::SendPart;
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
+pub(crate) use recogniser::{Heard, Recogniser, Taker};
+pub(crate) use voice::Voice;
 
 /// Messages of one socket that are taken in at once: the rest of a flood stays where it is.
 const AT_ONCE: usize = 64;

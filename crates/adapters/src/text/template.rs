@@ -29,6 +29,15 @@ enum Piece {
     Length(usize, Option<Integer>),
 }
 
+/// Why a message has no parameters in the places of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// It has another shape.
+    Other,
+    /// It ends where the template goes on.
+    Unfinished,
+}
+
 /// How one label looks as a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template {
@@ -241,23 +250,38 @@ impl Template {
     }
 
     /// The bytes in place of the parameters, if the message has this shape.
-    fn take_apart<'m>(&self, message: &'m [u8]) -> Option<Vec<(usize, Format, &'m [u8])>> {
+    pub(super) fn take_apart<'m>(
+        &self,
+        message: &'m [u8],
+    ) -> Result<Vec<(usize, Format, &'m [u8])>, Apart> {
         let mut found = Vec::new();
         let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
         let mut rest = message;
         for (index, piece) in self.pieces.iter().enumerate() {
             match piece {
-                Piece::Bytes(bytes) => rest = rest.strip_prefix(bytes.as_slice())?,
+                Piece::Bytes(bytes) => {
+                    let is_beginning = bytes.starts_with(rest);
+                    let after = rest.strip_prefix(bytes.as_slice());
+                    rest = after.ok_or(if is_beginning {
+                        Apart::Unfinished
+                    } else {
+                        Apart::Other
+                    })?;
+                }
                 Piece::Length(position, integer) => {
                     let (length, used) = match integer {
-                        Some(integer) => integer.read(rest)?.ok()?,
+                        Some(integer) => length(*integer, rest)?,
                         None => {
                             let used = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-                            let digits = std::str::from_utf8(&rest[..used]).ok()?;
-                            (digits.parse().ok()?, used)
+                            let digits = std::str::from_utf8(&rest[..used]).unwrap_or_default();
+                            match digits.parse() {
+                                Ok(length) => (length, used),
+                                Err(_) if rest.is_empty() => return Err(Apart::Unfinished),
+                                Err(_) => return Err(Apart::Other),
+                            }
                         }
                     };
-                    lengths.insert(*position, usize::try_from(length).ok()?);
+                    lengths.insert(*position, length);
                     rest = &rest[used..];
                 }
                 Piece::Field {
@@ -266,30 +290,42 @@ impl Template {
                     format,
                 } => {
                     if let Some(prefix) = prefix {
-                        let (length, used) = prefix.read(rest)?.ok()?;
+                        let (length, used) = length(*prefix, rest)?;
                         rest = &rest[used..];
-                        lengths.insert(*position, usize::try_from(length).ok()?);
+                        lengths.insert(*position, length);
                     }
                     let end = match (lengths.get(position), format, self.pieces.get(index + 1)) {
                         (Some(length), ..) => *length,
-                        (None, Format::Integer(integer), _) => integer.read(rest)?.ok()?.1,
+                        (None, Format::Integer(integer), _) => match integer.read(rest) {
+                            None => return Err(Apart::Unfinished),
+                            Some(Err(_)) => return Err(Apart::Other),
+                            Some(Ok((_, used))) => used,
+                        },
                         // The last text ends the message; others stand where they first do.
                         (None, _, Some(Piece::Bytes(next))) => {
-                            if index + 2 == self.pieces.len() {
-                                let end = rest.len().checked_sub(next.len())?;
-                                rest.ends_with(next).then_some(end)?
+                            let end = if index + 2 == self.pieces.len() {
+                                let end = rest.len().checked_sub(next.len());
+                                end.filter(|_| rest.ends_with(next))
                             } else {
-                                find(rest, next)?
-                            }
+                                find(rest, next)
+                            };
+                            end.ok_or(Apart::Unfinished)?
                         }
                         (None, ..) => rest.len(),
                     };
-                    found.push((*position, *format, rest.get(..end)?));
+                    found.push((
+                        *position,
+                        *format,
+                        rest.get(..end).ok_or(Apart::Unfinished)?,
+                    ));
                     rest = &rest[end..];
                 }
             }
         }
-        rest.is_empty().then_some(found)
+        match rest {
+            [] => Ok(found),
+            _ => Err(Apart::Other),
+        }
     }
 
     /// `None`: the message has another shape. A parameter that does not stand in the template is unset.
@@ -300,7 +336,7 @@ impl Template {
         types: &Types,
     ) -> Option<Result<Vec<Value>, Mismatch>> {
         let mut values = vec![Value::Void; label.parameters.len()];
-        for (position, format, bytes) in self.take_apart(message)? {
+        for (position, format, bytes) in self.take_apart(message).ok()? {
             let parameter = &label.parameters[position];
             match format.read(bytes, &parameter.ty, types) {
                 Ok(value) => values[position] = value,
@@ -311,6 +347,16 @@ impl Template {
         }
         Some(Ok(values))
     }
+}
+
+/// A length at the beginning, and how many bytes say it.
+fn length(integer: Integer, bytes: &[u8]) -> Result<(usize, usize), Apart> {
+    let (number, used) = match integer.read(bytes) {
+        None => return Err(Apart::Unfinished),
+        Some(Err(_)) => return Err(Apart::Other),
+        Some(Ok(read)) => read,
+    };
+    Ok((usize::try_from(number).map_err(|_| Apart::Other)?, used))
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {

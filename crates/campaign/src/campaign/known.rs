@@ -1,7 +1,9 @@
 //! Failures of earlier runs, which are tried first: fixed, or failing still.
 
-use ioco_engine::{Context, FailureFile, SavedDeviation, TestReport, known_failure};
-use ioco_sts::{Action, DeviationKind, Verdict};
+use ioco_engine::{
+    Context, FailureFile, Resolution, SavedDeviation, SavedStep, TestReport, known_failure,
+};
+use ioco_sts::{Action, DeviationKind, Execution, Verdict};
 
 use super::Campaign;
 use super::opening::Known;
@@ -59,7 +61,8 @@ impl Campaign {
                 return self.finished(report, false, observer);
             }
         }
-        if report.execution.verdict == Verdict::Pass {
+        let resolution = self.resolution(&file, &report.execution);
+        if resolution.is_some() {
             self.passed.push(file.id.to_string());
         }
         match &report.execution.verdict {
@@ -95,11 +98,25 @@ impl Campaign {
             // Passing once says nothing about one that was never certain.
             Verdict::Pass if file.is_flaky() => {}
             Verdict::Pass => {
-                self.settle(observer);
-                observer.fixed(&file.id);
+                if let Some(resolution) = resolution {
+                    self.settle(observer);
+                    observer.resolved(&file.id, resolution);
+                }
             }
             Verdict::Inconclusive(_) | Verdict::Error(_) => {}
         }
         self.finished(report, true, observer)
+    }
+
+    /// What a test of the failure says about its end, where it passed.
+    fn resolution(&self, file: &FailureFile, execution: &Execution) -> Option<Resolution> {
+        if execution.verdict != Verdict::Pass {
+            return None;
+        }
+        let steps = execution.trace.iter();
+        let steps: Vec<SavedStep> = steps
+            .map(|step| SavedStep::new(step, &self.model.sts))
+            .collect();
+        file.resolution_after(&steps)
     }
 }

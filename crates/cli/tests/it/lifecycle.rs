@@ -212,6 +212,12 @@ fn a_failure_that_a_changed_model_allows_is_not_called_fixed() {
         .current_dir(folder.path())
         .args(["test", "ping.aml", "--sut", sut, "--seed", "1"]));
     assert_eq!(again.code, 0, "{}", again.all());
+    assert!(
+        again.err.contains("the model allows it now"),
+        "{}",
+        again.all()
+    );
+    assert!(!again.all().contains("fixed"), "{}", again.all());
     let listed = ask_in(&folder, &["failures", "--all"]);
     assert!(
         listed.out.contains("allowed by the model since run 2"),
@@ -229,6 +235,61 @@ fn a_failure_that_a_changed_model_allows_is_not_called_fixed() {
     let ran = replay("python3 system.py pong");
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(ran.out.contains("fixed"), "{}", ran.all());
+    // Of what runs said after one another, the last holds.
+    fs::write(folder.path().join("ping.aml"), strict).expect("written");
+    let fixed_system = PONG.replace("else answer", "else 'pong'");
+    fs::write(folder.path().join("system.py"), fixed_system).expect("written");
+    for _ in 0..2 {
+        let fixed = run(ioco()
+            .current_dir(folder.path())
+            .args(["test", "ping.aml", "--sut", sut, "--seed", "1"]));
+        assert_eq!(fixed.code, 0, "{}", fixed.all());
+        assert!(
+            fixed.err.contains("fixed  known failure"),
+            "{}",
+            fixed.all()
+        );
+    }
+    let listed = ask_in(&folder, &["failures", "--all"]);
+    assert!(listed.out.contains("fixed in run 3"), "{}", listed.all());
+}
+
+#[test]
+fn a_failure_whose_place_is_not_reached_is_not_called_fixed_by_a_run() {
+    let model = "timeout 0.3\nexternal 'c'\nprocess('main') {\n  \
+                 channel('c') { stimuli 'go', 'ask'; responses 'left', 'right', 'ok', 'bad' }\n  state 'I'\n  \
+                 receive 'go'\n  choice {\n    o { send 'left' }\n    o { send 'right' }\n  }\n  \
+                 receive 'ask'; send 'ok'\n  state 'End'\n}\n";
+    let system = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    way = open("way").read()
+    if "reset" in message: say = '{"ready":true}'
+    elif message["stimulus"] == "go": say = '{"response":"%s"}' % way
+    else: say = '{"response":"%s"}' % ("bad" if way == "left" else "ok")
+    print(say, flush=True)
+"#;
+    let folder = folder_with(&[("m.aml", model), ("s.py", system), ("way", "left")]);
+    let test = ["test", "m.aml", "--seed", "1", "--tests", "2"];
+    let test = [&test[..], &["--sut", "exec python3 s.py"]].concat();
+    let found = ask_in(&folder, &test);
+    assert_eq!(found.code, 1, "{}", found.all());
+    fs::write(folder.path().join("way"), "right").expect("written");
+    let elsewhere = ask_in(&folder, &test);
+    assert_eq!(elsewhere.code, 0, "{}", elsewhere.all());
+    assert!(!elsewhere.all().contains("fixed"), "{}", elsewhere.all());
+    assert!(
+        !elsewhere.all().contains("passes now"),
+        "{}",
+        elsewhere.all()
+    );
+    let listed = ask_in(&folder, &["failures"]);
+    assert!(
+        listed.out.contains("confirmed") || listed.out.contains("new"),
+        "{}",
+        listed.all()
+    );
 }
 
 fn ask_in(folder: &TempDir, arguments: &[&str]) -> Ran {

@@ -176,15 +176,46 @@ shipped = "SHIPPED {{count:u8}}"
     let ran = test(&[]);
     assert_eq!(ran.code, 1, "{}", ran.all());
     assert!(ran.all().contains("D003"), "{}", ran.all());
-    // A response that can only be read cannot be played.
-    let regex = settings.replace("paid = \"PAID\"", "paid = { regex = \"P.*\" }");
-    fs::write(folder.path().join("ioco.toml"), regex).expect("written");
-    let ran = run(ioco()
-        .current_dir(folder.path())
-        .arg("simulate")
-        .stdin(Stdio::null()));
-    assert_eq!(ran.code, 2, "{}", ran.all());
-    assert!(ran.err.contains("!paid is no template"), "{}", ran.all());
+    // Where a regular expression reads a message, one that it matches is sent.
+    let regex = settings
+        .replace("paid = \"PAID\"", "paid = { regex = \"PAID [a-z]+\" }")
+        .replace(
+            "\"SHIPPED {count:u8}\"",
+            "{ regex = 'S\\w* (?<count>\\d+)' }",
+        )
+        .replace("banner = \"hello\"", "banner = { regex = \"hello .+\" }");
+    assert_eq!(regex.matches("regex").count(), 3, "{regex}");
+    fs::write(folder.path().join("ioco.toml"), &regex).expect("written");
+    let ran = test(&[]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let wrong = regex.replace("--seed 4", "--seed 4 --fault value");
+    fs::write(folder.path().join("ioco.toml"), wrong).expect("written");
+    let ran = test(&[]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains("D003"), "{}", ran.all());
+    // What nothing can match, and what nobody can recognise, is refused at once.
+    for (old, new, why) in [
+        (
+            "\"hello .+\"",
+            "'hello\\b\\B'",
+            "[lines] banner: no message was found",
+        ),
+        (
+            "\"ORDER {count:u8}\"",
+            "[\"ORDER\", { action = \"close\" }, { action = \"connect\" }, \"{count:u8}\"]",
+            "?order has an action between its messages",
+        ),
+    ] {
+        let refused = regex.replace(old, new);
+        assert_ne!(refused, regex);
+        fs::write(folder.path().join("ioco.toml"), refused).expect("written");
+        let ran = run(ioco()
+            .current_dir(folder.path())
+            .arg("simulate")
+            .stdin(Stdio::null()));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains(why), "{}", ran.all());
+    }
 }
 
 #[test]
@@ -416,5 +447,85 @@ fn a_model_is_played_as_an_adapter() {
             assert!(!ran.all().contains(missing), "{}", ran.all());
         }
         assert!(adapter.wait().expect("it ends").success());
+    }
+}
+
+/// An example of `examples/real` whose model, or another one of its folder, is played in place of the public system.
+fn real(name: &str, model: &str, fault: &str) -> Ran {
+    let example = root().join("examples/real").join(name);
+    let read = |file: &str| fs::read_to_string(example.join(file)).expect(file);
+    let settings = read("ioco.toml");
+    // Profiles are of other systems.
+    let settings = settings.split("\n[profile.").next().expect("a beginning");
+    let is_of_system = |line: &&str| {
+        ["before", "start", "after"]
+            .iter()
+            .any(|key| line.starts_with(key))
+    };
+    let settings: Vec<&str> = settings
+        .lines()
+        .filter(|line| !is_of_system(line))
+        .collect();
+    let settings = settings
+        .join("\n")
+        .replace("\"model.aml\"", &format!("{model:?}"));
+    let (listen, settings) = if settings.contains("[lines.channels]") {
+        let [a, b] = two_ports();
+        let settings = settings
+            .replace(
+                "a = \"127.0.0.1:{port}\"",
+                &format!("a = \"127.0.0.1:{a}\""),
+            )
+            .replace(
+                "b = \"127.0.0.1:{port}\"",
+                &format!("b = \"127.0.0.1:{b}\""),
+            );
+        let settings = settings.replace("[sut]", "[sut]\nready_log = \"playing b\"");
+        (
+            format!("a=127.0.0.1:{a} --listen b=127.0.0.1:{b}"),
+            settings,
+        )
+    } else {
+        ("127.0.0.1:{port}".to_owned(), settings)
+    };
+    let start = format!(
+        "[sut]\nstart = \"exec '{}' simulate --listen {listen} --seed 2 {fault}\"",
+        program()
+    );
+    let settings = settings.replace("[sut]", &start);
+    let folder = folder_with(&[(model, &read(model)), ("ioco.toml", &settings)]);
+    run(ioco()
+        .current_dir(folder.path())
+        .args(["test", "--tests", "10", "--steps", "40", "--seed", "1"])
+        .args(["--no-shrink", "--failures", "1"]))
+}
+
+#[test]
+fn the_models_of_public_systems_are_played_as_those_systems() {
+    for (name, model) in [
+        ("json-server", "model.aml"),
+        ("memcached", "first.aml"),
+        ("memcached", "model.aml"),
+        ("smtp", "model.aml"),
+        ("mqtt", "model.aml"),
+    ] {
+        let ran = real(name, model, "");
+        assert_eq!(ran.code, 0, "{name}/{model}: {}", ran.all());
+        assert!(
+            ran.all().contains("10 tests (10 passed"),
+            "{name}/{model}: {}",
+            ran.all()
+        );
+        assert!(
+            !ran.all().contains("not understood"),
+            "{name}/{model}: {}",
+            ran.all()
+        );
+        let ran = real(name, model, "--fault value=0.2");
+        assert_eq!(ran.code, 1, "{name}/{model}: {}", ran.all());
+        let is_found = ["D001", "D002", "D003"]
+            .iter()
+            .any(|code| ran.all().contains(code));
+        assert!(is_found, "{name}/{model}: {}", ran.all());
     }
 }
