@@ -360,7 +360,7 @@ mod tests {
                             let tells = |sequence: &&Sequence| {
                                 machine.outputs(left, sequence) != machine.outputs(right, sequence)
                             };
-                            prop_assert_eq!(shared.filter(tells).count(), 1);
+                            prop_assert!(shared.filter(tells).count() > 0);
                         }
                     }
                 }
