@@ -542,6 +542,8 @@ impl TestSettings {
             );
         }
         match self.strategy.as_deref() {
+            None if self.weights.is_empty() => Ok(StrategyKind::Auto),
+            // Weights are about chance.
             None | Some("random") => {
                 let weights = self.weights.iter();
                 Ok(StrategyKind::Random {

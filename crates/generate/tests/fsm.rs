@@ -531,3 +531,35 @@ fn a_suite_ends_with_its_steps() {
         }
     }
 }
+
+/// Comparing every two states of this machine would take gigabytes.
+#[test]
+fn states_of_a_large_machine_are_told_apart_without_comparing_all_pairs() {
+    use rand::{RngExt as _, SeedableRng as _};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+    let states = 20_000;
+    let mut row = |_| {
+        let mut entry = || Response {
+            output: rng.random_range(0..3),
+            target: rng.random_range(0..states),
+        };
+        vec![Some(entry()), Some(entry())]
+    };
+    let machine = Machine::new(0, 2, (0..states).map(&mut row).collect());
+    let identifiers = Identifiers::new(&machine).expect("all differ");
+    for _ in 0..2_000 {
+        let (left, right) = (rng.random_range(0..states), rng.random_range(0..states));
+        if left == right {
+            continue;
+        }
+        let asked = |state: usize, question: &[usize]| {
+            let mut known = identifiers.harmonised(state).iter();
+            known.any(|sequence| sequence.starts_with(question))
+        };
+        let shared = identifiers.harmonised(left).iter().any(|sequence| {
+            let length = machine.distinguished(left, right, sequence);
+            length.is_some_and(|length| asked(right, &sequence[..length]))
+        });
+        assert!(shared, "{left} and {right}");
+    }
+}

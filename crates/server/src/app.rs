@@ -131,7 +131,10 @@ impl App {
             strategy: test
                 .strategy
                 .clone()
-                .unwrap_or_else(|| StrategyKind::default().name().to_owned()),
+                .unwrap_or_else(|| match test.weights.is_empty() {
+                    true => StrategyKind::Auto.name().to_owned(),
+                    false => StrategyKind::uniform().name().to_owned(),
+                }),
             shrinkers: SHRINKERS.iter().map(|s| s.name.to_owned()).collect(),
             settings: SettingsView {
                 seed: test.seed,
@@ -407,7 +410,7 @@ pub fn no_run(id: &str) -> Refusal {
 
 /// The strategies that a run can be started with by name alone.
 fn strategies() -> Vec<String> {
-    ["random", "auto", "transitions", "locations", "data"]
+    ["auto", "random", "transitions", "locations", "data"]
         .map(str::to_owned)
         .to_vec()
 }

@@ -65,7 +65,6 @@ impl Run {
         in_use: InUse,
         opened: &mpsc::Sender<Result<(), CampaignError>>,
     ) {
-        let strategy = plan.test.strategy.clone();
         let mut watcher = Watcher {
             run: self,
             sts: Arc::clone(&plan.model.sts),
@@ -97,7 +96,7 @@ impl Run {
                 started: clock::iso(SystemTime::now()),
                 state: RunState::Running,
                 seed: campaign.seed,
-                strategy: strategy.unwrap_or_else(|| "random".to_owned()),
+                strategy: campaign.session.tester.settings().strategy.name().to_owned(),
                 ..RunSummary::default()
             };
             seen.numbers(&campaign.session.tester.summary());

@@ -164,7 +164,7 @@ pub struct Test {
     #[command(flatten)]
     pub system: SystemArguments,
 
-    /// How to choose the next step [default: random]
+    /// How to choose the next step [default: auto; random with --weight]
     #[arg(long, value_enum)]
     pub strategy: Option<Strategy>,
 

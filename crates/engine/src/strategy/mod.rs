@@ -38,6 +38,8 @@ pub(crate) struct Situation<'a> {
     pub interrupt: &'a Interrupt,
     /// The number of the test: what a strategy remembers of another test is not this one's.
     pub test: u64,
+    /// What a reset costs on this system, in stimuli; `None` where that is not known.
+    pub reset_cost: Option<f32>,
 }
 
 /// What to do next.

@@ -87,6 +87,7 @@ impl Tester {
             may_wait,
             interrupt: &self.interrupt,
             test: test.number,
+            reset_cost: self.costs.of_reset(),
         };
         let choice = chooser.choose(&test.trace, situation);
         if self.interrupt.is_raised() {

@@ -5,6 +5,7 @@
 //! comes, `ending` says when a test may end. [`crate::in_flight`] follows both orders where a response
 //! may have crossed a stimulus.
 
+mod costs;
 mod decide;
 mod elsewhere;
 mod ending;
@@ -26,6 +27,7 @@ use crate::settings::{EventLevel, Settings};
 use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
+use costs::Costs;
 pub use elsewhere::{Carried, TestContext};
 use test::{Phase, Plan, Test};
 
@@ -58,6 +60,7 @@ pub struct Tester {
     next_name: Option<String>,
     events: Vec<Event>,
     silences: Silences,
+    costs: Costs,
 }
 
 impl Tester {
@@ -90,6 +93,7 @@ impl Tester {
             next_name: None,
             events: Vec::new(),
             silences: Silences::default(),
+            costs: Costs::default(),
         }
     }
 
@@ -412,6 +416,7 @@ impl Tester {
     }
 
     fn ready(&mut self, now: u64) -> Command {
+        self.costs.reset(now.saturating_sub(self.test.started));
         self.test.started = now;
         self.was_ready = true;
         if self.test.counts {
@@ -455,6 +460,9 @@ impl Tester {
         }
         self.test.phase = Phase::Finished;
         self.test.ended = now.max(self.test.started);
+        let is_stimulus = |step: &&Step| matches!(step, Step::Stimulus(_));
+        let stimuli = self.test.trace.iter().filter(is_stimulus).count() as u64;
+        self.costs.tested(stimuli, self.test.ended - self.test.started);
         self.test.failure = match &verdict {
             Verdict::Fail(deviation) | Verdict::Ended(deviation) => self.group(deviation.clone()),
             _ => None,

@@ -70,7 +70,8 @@ pub fn show(report: &Report) -> String {
     let mut text = String::from(
         "Stimuli until the first failure. geo: geometric mean over the mutants of the mean over the seeds; mean, median:\n\
          over all trials; 100, 1k, 10k: percent of trials that succeed within so many stimuli. A trial without success\n\
-         counts with its limit. ratio: geometric mean divided by that of random.\n\n",
+         counts with its limit. ratio: geometric mean divided by that of random; to best: by the\n\
+         best of the other strategies.\n\n",
     );
     let rows = || report.rows.iter().filter(|row| row.is_found());
     for facts in &report.models {
@@ -138,12 +139,20 @@ fn table(text: &mut String, report: &Report, title: &str, rows: &[&Row], missed:
     );
     let _ = writeln!(
         text,
-        "  {:<14}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>9}{:>8}",
-        "strategy", "geo", "mean", "median", "100", "1k", "10k", "resets", "ratio"
+        "  {:<14}{:>9}{:>9}{:>9}{:>8}{:>8}{:>8}{:>9}{:>8}{:>9}",
+        "strategy", "geo", "mean", "median", "100", "1k", "10k", "resets", "ratio", "to best"
     );
     let random = report.strategies.iter().position(|name| name == "random");
     let random = random.map(|index| Figures::of(rows, index).geometric);
+    let count = report.strategies.len();
+    let geometrics: Vec<f64> = (0..count).map(|i| Figures::of(rows, i).geometric).collect();
     for (index, strategy) in report.strategies.iter().enumerate() {
+        let others = { geometrics.iter().enumerate() }.filter(|(other, _)| *other != index);
+        let best = others.map(|(_, geometric)| *geometric).reduce(f64::min);
+        let to_best = best.map_or_else(
+            || "-".to_owned(),
+            |best| format!("{:.2}", geometrics[index] / best),
+        );
         let figures = Figures::of(rows, index);
         let [hundred, thousand, most] = figures.within;
         let ratio = random.map_or_else(
@@ -152,7 +161,7 @@ fn table(text: &mut String, report: &Report, title: &str, rows: &[&Row], missed:
         );
         let _ = writeln!(
             text,
-            "  {strategy:<14}{:>9.1}{:>9.1}{:>9}{hundred:>8.1}{thousand:>8.1}{most:>8.1}{:>9.1}{ratio:>8}",
+            "  {strategy:<14}{:>9.1}{:>9.1}{:>9}{hundred:>8.1}{thousand:>8.1}{most:>8.1}{:>9.1}{ratio:>8}{to_best:>9}",
             figures.geometric, figures.mean, figures.median, figures.resets
         );
     }

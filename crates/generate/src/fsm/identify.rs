@@ -6,13 +6,18 @@ use std::cmp::Reverse;
 use ioco_budget::{Budget, Meter};
 
 use super::machine::{Machine, MachineError, Response};
+use super::splitting::{NoTree, SplittingTree};
 
 /// A sequence of inputs.
-type Sequence = Vec<usize>;
+pub(super) type Sequence = Vec<usize>;
 
 /// With more states there are too many pairs of them: memory grows with their number, eight bytes for
-/// each, and time with it.
+/// each, and time with it. Only partial machines need them.
 const MAX_STATES: usize = 3_000;
+
+/// Up to so many states, every two of them are compared, which makes the smallest suites. Larger complete machines get a
+/// splitting tree.
+const MAX_COMPARED: usize = 500;
 
 /// What tells the states of a machine apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,13 @@ impl Identifiers {
 
     /// The same; it ends early when the meter says so.
     pub fn within(machine: &Machine, meter: &Meter<'_>) -> Result<Identifiers, MachineError> {
+        if machine.states() > MAX_COMPARED && machine.undefined().is_none() {
+            match SplittingTree::new(machine, meter) {
+                Ok(tree) => return Ok(Identifiers::split(machine, &tree)),
+                Err(NoTree::Error(error)) => return Err(error),
+                Err(NoTree::TooDear) => {}
+            }
+        }
         if machine.states() > MAX_STATES {
             return Err(MachineError::TooManyStates(MAX_STATES));
         }
@@ -48,6 +60,17 @@ impl Identifiers {
             of_state,
             harmonised,
         })
+    }
+
+    fn split(machine: &Machine, tree: &SplittingTree) -> Identifiers {
+        let of_state: Vec<Vec<Sequence>> = (0..machine.states())
+            .map(|state| without_prefixes(tree.identifier(state)))
+            .collect();
+        Identifiers {
+            characterisation: without_prefixes(tree.separators()),
+            harmonised: of_state.clone(),
+            of_state,
+        }
     }
 
     /// W: for every two states, one of its sequences tells them apart.

@@ -24,6 +24,7 @@ mod identify;
 mod machine;
 mod model;
 mod sequences;
+mod splitting;
 
 use ioco_budget::{Budget, Meter};
 

@@ -27,7 +27,7 @@ use rollout::{Beginning, Origin, RankedSteps, RolloutContext, rollout, state_tak
 use situations::{History, Limits, Seen, Taken};
 use suspects::{Fate, Happened, Suspect};
 
-/// What a reset costs, in stimuli.
+/// What a reset costs, in stimuli, as long as the system has not shown it.
 const RESET_COST: f32 = 3.0;
 /// What a stimulus costs before it is given: makes longer ways worth their length.
 const BASE_COST: f32 = 0.3;
@@ -298,7 +298,7 @@ impl Auto {
             set: semantics.initial(),
             history: History::default(),
             suspects: Vec::new(),
-            cost: BASE_COST + RESET_COST,
+            cost: BASE_COST + situation.reset_cost.unwrap_or(RESET_COST),
         };
         let offers = situation.menu.stimuli.iter().enumerate();
         let firsts: Vec<_> = offers
