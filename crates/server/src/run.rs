@@ -96,7 +96,13 @@ impl Run {
                 started: clock::iso(SystemTime::now()),
                 state: RunState::Running,
                 seed: campaign.seed,
-                strategy: campaign.session.tester.settings().strategy.name().to_owned(),
+                strategy: campaign
+                    .session
+                    .tester
+                    .settings()
+                    .strategy
+                    .name()
+                    .to_owned(),
                 ..RunSummary::default()
             };
             seen.numbers(&campaign.session.tester.summary());

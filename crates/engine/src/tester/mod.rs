@@ -462,7 +462,8 @@ impl Tester {
         self.test.ended = now.max(self.test.started);
         let is_stimulus = |step: &&Step| matches!(step, Step::Stimulus(_));
         let stimuli = self.test.trace.iter().filter(is_stimulus).count() as u64;
-        self.costs.tested(stimuli, self.test.ended - self.test.started);
+        self.costs
+            .tested(stimuli, self.test.ended - self.test.started);
         self.test.failure = match &verdict {
             Verdict::Fail(deviation) | Verdict::Ended(deviation) => self.group(deviation.clone()),
             _ => None,
