@@ -222,7 +222,7 @@ impl SplittingTree {
             .into_iter()
             .map(|state| (answer(state), state))
             .collect();
-        states.sort_unstable_by(|a, b| a.cmp(b));
+        states.sort_unstable();
         self.nodes[node].separator = separator;
         let first = self.nodes.len();
         for alike in states.chunk_by(|a, b| a.0 == b.0) {
