@@ -44,6 +44,9 @@ pub(crate) struct Template {
     pieces: Vec<Piece>,
 }
 
+/// What stands in a message in place of a parameter: the parameter's position, how to read it, its bytes.
+type Place<'m> = (usize, Format, &'m [u8]);
+
 impl Template {
     /// Reads a template for a label; every parameter may stand in it once. A newline in it is `newline`
     /// on the wire.
@@ -250,10 +253,7 @@ impl Template {
     }
 
     /// The bytes in place of the parameters, if the message has this shape.
-    pub(super) fn take_apart<'m>(
-        &self,
-        message: &'m [u8],
-    ) -> Result<Vec<(usize, Format, &'m [u8])>, Apart> {
+    pub(super) fn take_apart<'m>(&self, message: &'m [u8]) -> Result<Vec<Place<'m>>, Apart> {
         let mut found = Vec::new();
         let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
         let mut rest = message;

@@ -33,7 +33,7 @@ impl Voice {
         }
         let mut voice = Voice {
             // Another stream of random numbers than those of the model.
-            rng: ChaCha8Rng::seed_from_u64(seed ^ 0x766f_6963_65),
+            rng: ChaCha8Rng::seed_from_u64(seed ^ 0x76_6f69_6365),
         };
         for (pattern, setting) in [(&mapping.banner, "banner"), (&mapping.ready, "ready")] {
             voice.greeting(pattern.as_ref(), mapping).map_err(|why| {
