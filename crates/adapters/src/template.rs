@@ -253,7 +253,7 @@ pub(crate) mod tests {
         for (text, why) in [
             ("PUT {p0", "not closed"),
             ("PUT {q}", "no parameter 'q'"),
-            ("PUT {p0}{p1}", "apart"),
+            ("PUT {p0}{p1}", "no text between them"),
             ("PUT {p0} {p0}", "twice"),
         ] {
             let error = Template::parse(text, &label).unwrap_err();

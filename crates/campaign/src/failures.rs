@@ -690,7 +690,7 @@ mod bounds {
         assert!(written.contains(&text) && written.len() < 2000, "{written}");
         let note = note.expect("a note");
         assert!(
-            note.contains("f.json is without what crossed the wire"),
+            note.contains("f.json does not contain the messages on the wire"),
             "{note}"
         );
         assert!(note.contains("--limit bytes=N"), "{note}");

@@ -421,7 +421,7 @@ mod tests {
             ("{p0:u72}", "no format 'u72'"),
             ("{p1:u8}", "cannot be written"),
             ("{0x1}", "is not bytes"),
-            ("{p1} {#p1}", "must stand before"),
+            ("{p1} {#p1}", "must come before"),
             ("{p1:word+text}", "no format 'word'"),
         ] {
             let error = Template::parse(text, &label, b"\n").unwrap_err();
