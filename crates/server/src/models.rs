@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use ioco_aml::{Diagnostic, SourceFile};
 use ioco_budget::Budget;
@@ -26,12 +26,18 @@ const ENDINGS: [&str; 6] = ["aml", "aut", "dot", "gv", "mmd", "mermaid"];
 /// Bytes; a larger file of JSON is not looked into.
 const MAX_JSON_BYTES: u64 = 4 << 20;
 
+/// File systems stamp files with a clock that may stand still for so long: a file that was written just before it was
+/// read may be written again without another time.
+const COARSEST_CLOCK: Duration = Duration::from_millis(100);
+
 /// A model as it was read: with errors there is only its text and what is wrong.
 pub struct Loaded {
     pub view: ModelView,
     pub model: Option<Model>,
     /// Of every file of the model, to see whether it has changed.
     written: Vec<(PathBuf, Option<SystemTime>)>,
+    /// Whether a later change of a file shows in its time.
+    settled: bool,
 }
 
 pub struct Models {
@@ -61,7 +67,7 @@ impl Loaded {
 
     fn is_current(&self) -> bool {
         let same = |(path, time): &(PathBuf, Option<SystemTime>)| modified(path) == *time;
-        self.written.iter().all(same)
+        self.settled && self.written.iter().all(same)
     }
 }
 
@@ -220,6 +226,7 @@ fn read(
         ..project.clone()
     };
     let mut said = Diagnosed::default();
+    let before = SystemTime::now().checked_sub(COARSEST_CLOCK);
     let model = match model::load(options, &located, &mut said) {
         Ok(model) => Some(model),
         Err(stop) if said.diagnostics.is_empty() => return Err(stop.into()),
@@ -234,9 +241,11 @@ fn read(
         let time = modified(&path);
         (path, time)
     });
+    let written: Vec<_> = written.collect();
     Ok(Loaded {
         view: ModelView::new(shown, hash, sts, files, &said.diagnostics),
-        written: written.collect(),
+        settled: written.iter().all(|(_, time)| *time < before),
+        written,
         model,
     })
 }
