@@ -425,7 +425,7 @@ fn a_model_that_is_no_machine_is_refused_with_its_reason() {
     );
     check(
         "digraph { a -> b [label=\"!y\"]; b -> b [label=\"?x\"] }",
-        "before it is given a stimulus",
+        "before it receives a stimulus",
     );
     check(
         "digraph { a -> b [label=\"?x\"]; b -> b [label=\"!y\"] }",
@@ -477,7 +477,7 @@ fn states_that_nothing_distinguishes_are_reported() {
     let error = suite(model.machine(), Method::Hsi, 0, LIMIT).unwrap_err();
     assert_eq!(
         model.explain(&sts, &error),
-        "no stimuli that both accept tell a from b"
+        "no stimuli that both accept distinguish a from b"
     );
     let error = suite(model.machine(), Method::W, 0, LIMIT).unwrap_err();
     assert_eq!(model.explain(&sts, &error), "b does not accept ?j");

@@ -90,7 +90,7 @@ fn what_does_not_exist_is_named_with_what_to_do() {
             r#"{"model": "door.aml", "strategy": "clever"}"#,
             "no strategy 'clever'",
         ),
-        (r#"{"model": "door.aml", "tests": 0}"#, "nothing to test"),
+        (r#"{"model": "door.aml", "tests": 0}"#, "must be above 0"),
         (
             r#"{"model": "door.aml", "time": "soon"}"#,
             "'soon' is not a time",
