@@ -209,7 +209,8 @@ impl Opened {
             test: Some(self.file.test),
             seed: Some(self.file.seed),
             system: session.sts.name().to_owned(),
-            confirmed: Some((failed, total)),
+            // Without a failure there is nothing that could be certain or flaky.
+            confirmed: (failed > 0).then_some((failed, total)),
             ..Context::default()
         };
         let first = runs.iter().position(|run| run.deviation().is_some());

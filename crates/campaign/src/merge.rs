@@ -367,6 +367,7 @@ impl Joined {
         // The numbers of a store are whatever somebody wrote there.
         for (all, own) in [
             (&mut sum.tests, part.tests),
+            (&mut sum.restarts, part.restarts),
             (&mut sum.passed, part.passed),
             (&mut sum.failed, part.failed),
             (&mut sum.inconclusive, part.inconclusive),

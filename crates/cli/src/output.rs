@@ -266,6 +266,19 @@ pub fn tests(summary: &Summary) -> String {
     )
 }
 
+/// `12 tests ended early to restart the system; they do not use up --tests`; nothing for a run without restarts.
+pub fn restarts(summary: &Summary) -> Option<String> {
+    let they_do = match summary.restarts {
+        0 => return None,
+        1 => "it does",
+        _ => "they do",
+    };
+    let tests = count(summary.restarts, "test");
+    Some(format!(
+        "{tests} ended early to restart the system; {they_do} not use up --tests"
+    ))
+}
+
 /// Nanoseconds of waiting below which nobody asks where the time went.
 const WORTH_SAYING: u64 = 50_000_000;
 

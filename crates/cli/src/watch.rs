@@ -219,7 +219,9 @@ fn goes_on(tester: &Tester, begun: Instant, workers: Workers) -> String {
     format!(
         "test {}{}, {}, {:.0} steps a second, {}, {} of {} switches, {}{time}",
         tester.test_number(),
-        of(stop.tests),
+        of(stop
+            .tests
+            .map(|tests| tests.saturating_add(summary.restarts))),
         workers.place(tester),
         (summary.steps() + workers.steps) as f64 / passed.max(0.001),
         match summary.silences {

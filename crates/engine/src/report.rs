@@ -80,6 +80,10 @@ impl StopReason {
 pub struct Summary {
     pub seed: u64,
     pub tests: u64,
+    /// Those that passed and that the strategy ended early, to restart the system. They do not use up the number of
+    /// tests of the run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub restarts: u64,
     pub passed: u64,
     pub failed: u64,
     pub inconclusive: u64,
@@ -107,7 +111,16 @@ pub struct Summary {
     pub silence: Option<SilencePrice>,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Summary {
+    /// Tests that the strategy did not end early to restart the system.
+    pub fn whole_tests(&self) -> u64 {
+        self.tests.saturating_sub(self.restarts)
+    }
+
     pub fn steps(&self) -> u64 {
         // A summary may be read from a file of somebody else.
         let taken = self.stimuli.saturating_add(self.responses);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    EventLevel, Input, Settings, SilencePrice, StopConditions, StopReason, StrategyKind, Tester,
-    WaitPolicy,
+    Command, EventLevel, Input, Settings, SilencePrice, StopConditions, StopReason, StrategyKind,
+    Tester, WaitPolicy,
 };
 use ioco_sts::{Action, DeviationKind, Sts};
 
@@ -353,6 +353,76 @@ impl System for Endless {
     fn wait(&mut self) -> Option<Input> {
         self.runs.then(|| Input::Response(self.tick.clone()))
     }
+}
+
+/// Thirty rooms that can be left for the cellar alone: another room takes a new test.
+fn rooms() -> Arc<Sts> {
+    let rooms = (0..30).map(|n| format!("Hall ?enter{n} Room{n}\nRoom{n} ?down Cellar\n"));
+    plain(&(rooms.collect::<String>() + "Cellar ?wait Cellar"))
+}
+
+#[test]
+fn a_restart_by_choice_does_not_use_up_the_tests_of_a_run() {
+    let sts = rooms();
+    let mut settings = settings(StrategyKind::Auto, 1, 0);
+    settings.stop.total_steps = None;
+    settings.stop.tests = Some(4);
+    settings.stop.steps_per_test = 50;
+    let mut tester = tester(&sts, settings);
+    let reports = campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+    let summary = tester.summary();
+    assert!(summary.restarts > 4, "{summary:?}");
+    assert_eq!(tester.stop_reason(), Some(StopReason::Tests));
+    assert!((200..=210).contains(&summary.steps()), "{summary:?}");
+    assert_eq!(summary.tests, reports.len() as u64);
+    let numbers: Vec<u64> = reports.iter().map(|report| report.number).collect();
+    assert_eq!(numbers, (1..=summary.tests).collect::<Vec<_>>());
+}
+
+#[test]
+fn who_asks_for_one_test_gets_one() {
+    let mut settings = settings(StrategyKind::Auto, 1, 0);
+    settings.stop.total_steps = None;
+    settings.stop.tests = Some(1);
+    settings.stop.steps_per_test = 80;
+    let mut tester = tester(&rooms(), settings);
+    campaign(&mut tester, &mut Answers::new(|_| Vec::new()));
+    let summary = tester.summary();
+    assert_eq!((summary.tests, summary.restarts), (1, 0));
+    assert!(summary.steps() >= 80, "{summary:?}");
+}
+
+/// The system takes its time for a reset or for an answer; the first four tests say how much.
+#[test]
+fn times_after_the_first_tests_do_not_change_a_run() {
+    let sts = rooms();
+    let run = |slow_from: usize| {
+        let mut settings = settings(StrategyKind::Auto, 1, 300);
+        settings.wait = WaitPolicy::Weighted(0.0);
+        let mut tester = tester(&sts, settings);
+        let mut now = 0;
+        let mut traces = Vec::new();
+        while let Some(mut command) = tester.next_test(now) {
+            let slow = traces.len() >= slow_from;
+            loop {
+                let (input, took) = match command {
+                    Command::Finished => break,
+                    Command::Reset { .. } => {
+                        (Input::Ready, if slow { 90_000_000 } else { 1_000_000 })
+                    }
+                    Command::Give(_) => (Input::Given { overtaken: false }, 1_000_000),
+                    Command::Await { until } => (Input::Silence, until.saturating_sub(now)),
+                };
+                now += took;
+                command = tester.handle(input, now);
+            }
+            traces.push(tester.finished_test().execution.trace);
+        }
+        traces
+    };
+    let quick = run(usize::MAX);
+    assert_eq!(quick, run(4));
+    assert_ne!(quick, run(0), "what a restart costs matters");
 }
 
 /// The last step of the test uses up its steps; what comes after it is a failure all the same.

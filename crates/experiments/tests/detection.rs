@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ioco_aml::load_text;
+use ioco_engine::{EventLevel, Settings, StopConditions, StrategyKind, Tester, WaitPolicy};
 use ioco_experiments::Share;
 use ioco_experiments::detection::{
     Operator, Planted, Setup, measure, mutants, show, tester, trial,
 };
-use ioco_sts::Sts;
+use ioco_sts::{Relation, Sts};
 
 const KOOPMAN: &str = include_str!("../../../examples/koopman/model.aml");
 
@@ -52,6 +53,35 @@ fn every_strategy_passes_the_right_system_and_finds_a_mutant() {
         let found = run(Some("m03"));
         assert!(found.found && found.stimuli < 400, "{strategy}");
         assert!(found.resets >= 1 && !found.failing.is_empty(), "{strategy}");
+    }
+}
+
+/// A fault that shows only after many stimuli without a reset between them: restarts must not use up the run.
+#[test]
+fn auto_finds_in_the_tests_of_a_run_what_random_finds_there() {
+    let text = include_str!("../../../examples/queue/model.aml");
+    let sts = load_text("model.aml", text).sts.expect("a model");
+    for strategy in [StrategyKind::uniform(), StrategyKind::Auto] {
+        for seed in 1..=3 {
+            let settings = Settings {
+                seed,
+                wait: WaitPolicy::suiting(&strategy),
+                strategy: strategy.clone(),
+                events: EventLevel::None,
+                stop: StopConditions {
+                    tests: Some(20),
+                    steps_per_test: 1_000,
+                    ..StopConditions::default()
+                },
+                ..Settings::default()
+            };
+            let semantics = ioco_solve::semantics(&sts, Relation::Ioco);
+            let mut tester = Tester::new(semantics, settings);
+            let system = ioco_examples::system("queue", Some("m01")).expect("a system");
+            let found = trial(&mut tester, &mut Planted::new(&sts, system), u64::MAX);
+            let (name, summary) = (strategy.name(), tester.summary());
+            assert!(found.found, "{name}, seed {seed}: {summary:?}");
+        }
     }
 }
 

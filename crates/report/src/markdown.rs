@@ -31,6 +31,13 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
         summary.duration as f64 / 1e9,
         run.ended(),
     );
+    if summary.restarts > 0 {
+        let _ = writeln!(
+            text,
+            "{} ended early to restart the system.\n",
+            count(summary.restarts, "test")
+        );
+    }
     if let Some(price) = summary.silence.filter(|price| price.waited > 0) {
         let _ = writeln!(
             text,

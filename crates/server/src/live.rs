@@ -96,6 +96,7 @@ pub struct Seen {
     pub summary: RunSummary,
     pub message: Option<String>,
     pub limits: Limits,
+    restarts: u64,
     silences: u64,
     rate: f64,
     test: u64,
@@ -166,7 +167,11 @@ impl Seen {
             steps_per_second: self.rate,
             seconds: self.summary.seconds,
             silences: self.silences,
-            limits: self.limits,
+            limits: Limits {
+                // Tests that the strategy ended early come on top of those that were asked for.
+                tests: { self.limits.tests }.map(|tests| tests.saturating_add(self.restarts)),
+                ..self.limits
+            },
             test: self.test,
             step: self.step,
             switch_counts: changed(&self.switches, &mut got.switches, first),
@@ -235,6 +240,7 @@ impl Seen {
     pub fn numbers(&mut self, summary: &Summary) {
         self.summary.tests = summary.tests;
         self.summary.steps = summary.steps();
+        self.restarts = summary.restarts;
         self.silences = summary.silences;
         self.summary.silence = SilenceView::of(summary);
         self.summary.failures = self.failures.len() as u64;

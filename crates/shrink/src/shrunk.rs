@@ -50,8 +50,8 @@ pub struct Confirmation {
     pub confidence: Confidence,
     /// A run that showed it in another place than it was found in.
     elsewhere: Option<Execution>,
-    /// A run showed it just as it was found.
-    is_exact: bool,
+    /// The first run that showed it where it was found.
+    exact: Option<Execution>,
 }
 
 impl Default for Confirmation {
@@ -59,7 +59,7 @@ impl Default for Confirmation {
         Confirmation {
             confidence: Confidence { failed: 0, runs: 0 },
             elsewhere: None,
-            is_exact: false,
+            exact: None,
         }
     }
 }
@@ -71,24 +71,20 @@ impl Confirmation {
         let (Some(shown), Some(first)) = (again.deviation(), failure.deviation()) else {
             return;
         };
-        if shown.is_like(first) {
-            self.is_exact = true;
-        } else if !shown.shows_again(first) {
-            return;
-        }
+        let place = match shown.is_like(first) {
+            true => &mut self.exact,
+            false if shown.shows_again(first) => &mut self.elsewhere,
+            false => return,
+        };
         self.confidence.failed += 1;
-        if !self.is_exact && self.elsewhere.is_none() {
-            self.elsewhere = Some(again);
-        }
+        place.get_or_insert(again);
     }
 
     /// The execution to shrink: as the failure can be seen again. A late response that crossed a stimulus when it was
-    /// found may never do so again.
+    /// found may never do so again, and silences that were waited for there need not be.
     pub fn execution<'a>(&'a self, failure: &'a Execution) -> &'a Execution {
-        match &self.elsewhere {
-            Some(elsewhere) if !self.is_exact => elsewhere,
-            _ => failure,
-        }
+        let again = self.exact.as_ref().or(self.elsewhere.as_ref());
+        again.unwrap_or(failure)
     }
 }
 

@@ -237,9 +237,11 @@ pub fn numbers(run: &RunRow) -> String {
         Some(reason) => reason.words(),
         None => "it did not finish",
     };
-    let silence = output::silence(summary).map_or(String::new(), |line| format!("     {line}\n"));
+    let line = |line| format!("     {line}\n");
+    let restarts = output::restarts(summary).map_or(String::new(), line);
+    let silence = output::silence(summary).map_or(String::new(), line);
     format!(
-        "{} run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n{silence}",
+        "{} run {}  {}  {}  seed {}, strategy {}\n     {}; {ended}\n     {}\n{restarts}{silence}",
         RunVerdict::of(summary, run.failures).word(),
         run.id,
         Untrusted::new(&*run.model),

@@ -234,6 +234,9 @@ fn print_summary(outcome: &Outcome, name: &str, seed: u64) {
         output::tests(summary),
         output::covered(summary),
     ));
+    if let Some(line) = output::restarts(summary) {
+        output::print(&format!("     {line}\n"));
+    }
     if let Some(line) = output::silence(summary) {
         output::print(&format!("     {line}\n"));
     }

@@ -33,7 +33,7 @@ const PLANS: &[(&str, &str, Plan)] = &[
         Files(1),
     ),
     ("README.md", "ioco ", Overview),
-    ("auto.md", "ioco test --strategy auto", Door(1)),
+    ("auto.md", "ioco test", Door(1)),
     ("campaigns.md", "ioco test --jobs 4", Door(1)),
     (
         "campaigns.md",
@@ -272,7 +272,7 @@ impl Stage {
             false => self.here.path().join("door"),
         };
         let mut line = command.replace("COMMAND", &format!("'{system}'"));
-        for id in ["59130852", "7ed75b09", "2c56"] {
+        for id in ["59130852", "7ed75b09", "f9f3"] {
             line = line.replace(id, &self.id);
         }
         for (printed, there) in [

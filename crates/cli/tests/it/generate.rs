@@ -360,7 +360,11 @@ fn a_time_limit_ends_a_suite_without_end() {
     let arguments = ["--traces", "9", "--count", "--time", "300ms"];
     let ran = generate("microscope", &arguments);
     assert_eq!(ran.code, 4, "{}", ran.all());
-    assert!(ran.err.contains("the time was up"), "{}", ran.err);
+    assert!(
+        ran.err.contains("the time limit was reached"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

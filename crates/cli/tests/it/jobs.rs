@@ -103,7 +103,8 @@ fn a_failure_that_a_job_finds_is_confirmed_shrunk_kept_and_tried_first_by_the_ne
     assert!(ran.out.contains("!wrong"), "{}", ran.all());
     assert!(ran.out.contains("3 of 3 runs"), "{}", ran.all());
     assert!(
-        ran.out.contains("stimuli was left out alone"),
+        ran.out
+            .contains("without any one of its 3 stimuli, the failure does not occur"),
         "{}",
         ran.all()
     );

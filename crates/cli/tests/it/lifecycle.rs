@@ -54,6 +54,8 @@ fn failures_that_shrink_to_the_same_are_one() {
                 "test",
                 "--no-known",
                 "--any",
+                "--strategy",
+                "random",
                 "--seed",
                 seed,
                 "--failures",

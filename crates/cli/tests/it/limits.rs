@@ -13,7 +13,7 @@ fn a_bad_limit_is_wrong_usage() {
             "there is no limit 'state', only steps, bytes, depth, states, message, queue, wire",
         ),
         ("steps=many", "'many' is not a number above 0"),
-        ("depth=5000", "depth can be raised to 500"),
+        ("depth=5000", "the limit of depth is at most 500"),
     ] {
         let ran = run(ioco().arg("check").arg(&model).args(["--limit", typed]));
         assert_eq!(ran.code, 2, "{}", ran.all());
@@ -35,8 +35,8 @@ fn the_project_file_sets_limits_and_names_its_mistakes() {
     assert_eq!(ran.code, 0, "{}", ran.all());
     for (section, words) in [
         ("state = 3", "unknown field `state`"),
-        ("steps = 0", "a limit of 0"),
-        ("depth = 5000", "depth can be raised to 500"),
+        ("steps = 0", "a limit must be above 0"),
+        ("depth = 5000", "the limit of depth is at most 500"),
     ] {
         let ran = check(section);
         assert_eq!(ran.code, 2, "{}", ran.all());

@@ -210,7 +210,7 @@ fn credentials_can_be_those_of_one_campaign() {
     let day = end(day);
     assert_eq!(day.code, 3, "{}", day.all());
     assert!(
-        day.err.contains("before any worker had answered"),
+        day.err.contains("before any worker answered"),
         "{}",
         day.all()
     );

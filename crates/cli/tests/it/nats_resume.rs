@@ -300,7 +300,7 @@ fn a_campaign_that_no_worker_answers_is_an_error() {
     ]));
     assert_eq!(ran.code, 3, "{}", ran.all());
     assert!(
-        ran.err.contains("before any worker had answered"),
+        ran.err.contains("before any worker answered"),
         "{}",
         ran.all()
     );

@@ -54,7 +54,7 @@ fn runs_are_listed_shown_compared_and_forgotten() {
     assert_eq!(lines[1][3], "FAIL");
     assert_eq!(lines[2][2..5], ["ping", "PASS", "3"]);
     let shown = asked(here, &["runs", "show", "2"]);
-    assert!(shown.contains("seed 2, strategy random"), "{shown}");
+    assert!(shown.contains("seed 2, strategy auto"), "{shown}");
     assert!(
         shown.contains("D001 unexpected response: the ping sent !pang"),
         "{shown}"

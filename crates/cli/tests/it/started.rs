@@ -136,7 +136,7 @@ fn what_is_started_for_every_test_needs_no_request_that_resets_it() {
             text.replace("reset = { method = \"POST\", path = \"/reset\" }\n", "")
         });
         let said = test(&folder, &["--no-shrink", "--tests", "1"]).all();
-        let warned = said.contains("nothing resets the system between tests");
+        let warned = said.contains("no request resets the system between tests");
         assert_eq!(warned, is_warned, "{fresh}: {said}");
     }
 }
@@ -210,7 +210,11 @@ fn a_crash_is_reported_with_the_status_and_the_last_output() {
 #[test]
 fn a_system_that_cannot_be_started_is_reported() {
     for (sut, code, words) in [
-        ("tcp = \"127.0.0.1:{port}\"", 2, "nothing is started"),
+        (
+            "tcp = \"127.0.0.1:{port}\"",
+            2,
+            "ioco does not start a system there",
+        ),
         (
             "start = \"server\"\ntcp = \"127.0.0.1:{port}\"",
             2,
@@ -383,7 +387,7 @@ fn errors_in_lines_are_reported_with_their_line_before_anything_starts() {
             "until = '^\\d{3} '\n",
             "",
             13,
-            "nothing says how it goes on",
+            "the end of the message is missing",
         ),
         ("220 .*", "220 (", 12, "is not a regular expression"),
         ("\"closed\" }", "\"shut\" }", 22, "there is no event 'shut'"),

@@ -352,7 +352,9 @@ fn a_suite_takes_the_place_of_a_strategy_that_ioco_toml_names() {
     run(ioco().current_dir(folder.path()).args(["new", "door"]));
     let door = folder.path().join("door");
     let settings = fs::read_to_string(door.join("ioco.toml")).expect("settings");
-    assert!(settings.contains("strategy ="), "{settings}");
+    let named = settings.replace("[test]\n", "[test]\nstrategy = \"transitions\"\n");
+    assert_ne!(named, settings);
+    fs::write(door.join("ioco.toml"), named).expect("written");
     let cover = ["generate", "--cover", "switches", "-o", "suite.jsonl"];
     // Values with which the planted bug shows.
     run(ioco().current_dir(&door).args(cover).args(["--seed", "2"]));

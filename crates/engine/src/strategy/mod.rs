@@ -38,8 +38,8 @@ pub(crate) struct Situation<'a> {
     pub interrupt: &'a Interrupt,
     /// The number of the test: what a strategy remembers of another test is not this one's.
     pub test: u64,
-    /// What a reset costs on this system, in stimuli; `None` where that is not known.
-    pub reset_cost: Option<f32>,
+    /// What a restart costs on this system, in stimuli; `None` where the strategy does not decide how the next test begins.
+    pub restart: Option<f32>,
 }
 
 /// What to do next.
@@ -48,6 +48,8 @@ pub(crate) enum Choice {
     Wait,
     /// Nothing is left to do in this test.
     End,
+    /// The next test is worth more than to go on with this one.
+    Restart,
     /// What the test is for is reached: only what is due is waited for.
     Reached,
     /// It cannot be reached any more, for this reason.

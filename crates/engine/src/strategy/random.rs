@@ -31,6 +31,11 @@ impl Random {
         }
     }
 
+    /// With these weights, by label.
+    pub fn weighted(weights: Vec<f64>) -> Random {
+        Random { weights }
+    }
+
     pub fn choose(&mut self, mut situation: Situation<'_>) -> Choice {
         let offers = situation.menu.stimuli.len();
         if offers == 0 {

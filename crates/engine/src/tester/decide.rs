@@ -71,6 +71,9 @@ impl Tester {
         if self.test.in_flight.len() >= MAX_IN_FLIGHT {
             return self.wait(now);
         }
+        // Who asks for one test wants one, whatever a reset costs.
+        let is_only = self.settings.stop.tests == Some(1);
+        let may_restart = self.ends_by_choice && !self.test.has_beginning && !is_only;
         let test = &mut self.test;
         let chooser = match &mut test.plan {
             Plan::Guide(chooser) => chooser,
@@ -87,7 +90,7 @@ impl Tester {
             may_wait,
             interrupt: &self.interrupt,
             test: test.number,
-            reset_cost: self.costs.of_reset(),
+            restart: may_restart.then(|| self.costs.of_restart()),
         };
         let choice = chooser.choose(&test.trace, situation);
         if self.interrupt.is_raised() {
@@ -103,7 +106,11 @@ impl Tester {
             }
             Choice::Wait => self.wait(now),
             // It found no stimulus to interrupt with.
-            Choice::End | Choice::Lost(_) if interrupts => self.wait(now),
+            Choice::End | Choice::Restart | Choice::Lost(_) if interrupts => self.wait(now),
+            Choice::Restart => {
+                self.test.is_restarted = true;
+                self.end(Verdict::Pass, Until::NothingDue, now)
+            }
             Choice::End => self.end(Verdict::Pass, Until::NothingDue, now),
             Choice::Reached => self.end(Verdict::Pass, Until::Silence, now),
             Choice::Lost(reason) => self.end(Verdict::Inconclusive(reason), Until::NothingDue, now),
@@ -119,7 +126,7 @@ impl Tester {
     }
 
     /// The strategy chooses by itself: no guide and no suite says what to wait for.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         matches!(self.test.plan, Plan::Strategy) && !self.strategy.is_guided()
     }
 
@@ -219,6 +226,7 @@ impl Tester {
     /// The strategy takes over from a script.
     fn go_on(&mut self, now: u64) -> Command {
         self.test.plan = Plan::Strategy;
+        self.test.has_beginning = true;
         self.decide_by_strategy(now)
     }
 

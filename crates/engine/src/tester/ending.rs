@@ -105,7 +105,7 @@ impl Tester {
         let test = &self.test;
         let weighs = matches!(self.settings.wait, WaitPolicy::Worthwhile { .. });
         let has_seen = test.quiet || test.looked || test.trace.is_empty();
-        weighs && test.counts && !has_seen && self.time_left(now) != Some(0)
+        weighs && self.is_free() && test.counts && !has_seen && self.time_left(now) != Some(0)
     }
 
     /// How long a look before the end of a test takes.

@@ -61,6 +61,8 @@ pub struct Tester {
     events: Vec<Event>,
     silences: Silences,
     costs: Costs,
+    /// The strategy may end a test to begin the next one, because it remembers what the test showed.
+    ends_by_choice: bool,
 }
 
 impl Tester {
@@ -94,6 +96,7 @@ impl Tester {
             events: Vec::new(),
             silences: Silences::default(),
             costs: Costs::default(),
+            ends_by_choice: true,
         }
     }
 
@@ -334,7 +337,7 @@ impl Tester {
             Some(StopReason::Errors)
         } else if reached(stop.failures, self.failures_that_count()) {
             Some(StopReason::Failures)
-        } else if reached(stop.tests, self.summary.tests) {
+        } else if reached(stop.tests, self.summary.whole_tests()) {
             Some(StopReason::Tests)
         } else {
             self.should_stop_within_test(now)
@@ -345,6 +348,9 @@ impl Tester {
     fn should_stop_within_test(&self, now: u64) -> Option<StopReason> {
         if let Some(reason) = self.is_used_up(now) {
             return Some(reason);
+        }
+        if self.is_allowance_used_up() {
+            return Some(StopReason::Tests);
         }
         if let Some(limit) = self.settings.stop.coverage
             && self.coverage.percent() >= limit
@@ -357,6 +363,16 @@ impl Tester {
             return Some(StopReason::Requirements);
         }
         None
+    }
+
+    /// Whether tests that the strategy ended early, and those that it did not, took as many steps together as the run's
+    /// tests may take. A run without restarts ends by the number of its tests alone.
+    fn is_allowance_used_up(&self) -> bool {
+        let stop = &self.settings.stop;
+        let allowance = stop
+            .tests
+            .map(|tests| tests.saturating_mul(stop.steps_per_test));
+        self.summary.restarts > 0 && allowance.is_some_and(|steps| self.summary.steps() >= steps)
     }
 
     /// Whether the steps or the time of the whole run are used up.
@@ -416,7 +432,10 @@ impl Tester {
     }
 
     fn ready(&mut self, now: u64) -> Command {
-        self.costs.reset(now.saturating_sub(self.test.started));
+        let reset = now.saturating_sub(self.test.started);
+        if self.test.counts {
+            self.costs.reset(reset);
+        }
         self.test.started = now;
         self.was_ready = true;
         if self.test.counts {
@@ -462,8 +481,10 @@ impl Tester {
         self.test.ended = now.max(self.test.started);
         let is_stimulus = |step: &&Step| matches!(step, Step::Stimulus(_));
         let stimuli = self.test.trace.iter().filter(is_stimulus).count() as u64;
-        self.costs
-            .tested(stimuli, self.test.ended - self.test.started);
+        if self.test.counts {
+            self.costs
+                .tested(stimuli, self.test.ended - self.test.started);
+        }
         self.test.failure = match &verdict {
             Verdict::Fail(deviation) | Verdict::Ended(deviation) => self.group(deviation.clone()),
             _ => None,
@@ -519,6 +540,7 @@ impl Tester {
     fn count_test(&mut self, now: u64) {
         let summary = &mut self.summary;
         summary.tests += 1;
+        summary.restarts += u64::from(self.test.is_restarted && self.test.verdict == Verdict::Pass);
         *match &self.test.verdict {
             Verdict::Pass => &mut summary.passed,
             Verdict::Fail(_) => &mut summary.failed,

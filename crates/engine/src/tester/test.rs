@@ -66,6 +66,10 @@ pub(super) struct Test {
     pub looked: bool,
     /// Why a silence of this test was not judged, if one was not: then it does not pass.
     pub not_judged: Option<Reason>,
+    /// It began with stimuli that somebody chose. So would the next one: the strategy cannot plan how that begins.
+    pub has_beginning: bool,
+    /// The strategy ended it early, to begin the next one.
+    pub is_restarted: bool,
     /// How it ends, once that is decided.
     pub ending: Option<Ending>,
     /// Responses since the last stimulus.
@@ -96,6 +100,8 @@ impl Test {
             quiet: false,
             looked: false,
             not_judged: None,
+            has_beginning: false,
+            is_restarted: false,
             ending: None,
             responses_in_a_row: 0,
             covered_before: 0,

@@ -8,9 +8,11 @@
 //!   as long as the system answers as it expects, and a restart is one of the choices.
 //! * Walks may begin as a test did that took a switch for the first time: access sequences, as the methods for finite
 //!   machines have them.
+//! * Now and then a test is long and left to chance ([`marathon`]).
 //! * Where nothing near is worth much and switches are left, [`Transitions`] leads to the nearest one.
 
 mod candidates;
+mod marathon;
 mod rollout;
 mod situations;
 mod suspects;
@@ -23,12 +25,11 @@ use rand::RngExt;
 use super::random::Random;
 use super::transitions::{Transitions, Wanted};
 use super::{Choice, Situation};
+use marathon::Marathons;
 use rollout::{Beginning, Origin, RankedSteps, RolloutContext, rollout, state_taking};
 use situations::{History, Limits, Seen, Taken};
 use suspects::{Fate, Happened, Suspect};
 
-/// What a reset costs, in stimuli, as long as the system has not shown it.
-const RESET_COST: f32 = 3.0;
 /// What a stimulus costs before it is given: makes longer ways worth their length.
 const BASE_COST: f32 = 0.3;
 /// Walks of one search.
@@ -63,6 +64,7 @@ pub(crate) struct Auto {
     given: Vec<Action>,
     access: Vec<Vec<Action>>,
     last_rate: f32,
+    marathons: Marathons,
 }
 
 /// Steps that were found to be worth taking.
@@ -91,6 +93,7 @@ impl Auto {
             given: Vec::new(),
             access: Vec::new(),
             last_rate: 100.0,
+            marathons: Marathons::default(),
         }
     }
 
@@ -109,6 +112,9 @@ impl Auto {
         }
         if situation.observes(situation.menu.stimuli.len() as f64) {
             return Choice::Wait;
+        }
+        if self.marathons.is_on() {
+            return self.marathons.choose(situation);
         }
         if let Some(choice) = self.as_planned(&mut situation) {
             return choice;
@@ -131,7 +137,7 @@ impl Auto {
             after_reset,
         };
         if after_reset {
-            return Choice::End;
+            return Choice::Restart;
         }
         match self.as_planned(&mut situation) {
             Some(choice) => choice,
@@ -167,6 +173,8 @@ impl Auto {
             self.history = History::default();
             self.suspects.clear();
             self.given.clear();
+            self.marathons
+                .begin(situation.test, situation.restart.is_some());
             match self.plan.after_reset {
                 true => self.plan.after_reset = false,
                 false => self.plan = Plan::default(),
@@ -208,6 +216,7 @@ impl Auto {
         self.judge(semantics, step, followed.set);
         if let Step::Stimulus(action) = step {
             self.given.push(action.clone());
+            self.marathons.given();
         }
         let Some(action) = step.action() else {
             return Some(followed.set);
@@ -298,7 +307,7 @@ impl Auto {
             set: semantics.initial(),
             history: History::default(),
             suspects: Vec::new(),
-            cost: BASE_COST + situation.reset_cost.unwrap_or(RESET_COST),
+            cost: BASE_COST + situation.restart.unwrap_or(0.0),
         };
         let offers = situation.menu.stimuli.iter().enumerate();
         let firsts: Vec<_> = offers
@@ -312,7 +321,8 @@ impl Auto {
             budget: situation.budget,
             interrupt: situation.interrupt,
         };
-        let can_restart = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
+        let has_given = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
+        let can_restart = has_given && situation.restart.is_some();
         let mut best = (RankedSteps::default(), false);
         let turn = context.rng.random_range(0..firsts.len());
         let states = context.semantics.set(here.set).states.len();
