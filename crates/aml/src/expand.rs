@@ -14,8 +14,11 @@ const MAX_ITEMS: usize = 200_000;
 
 type Bindings = FxHashMap<String, Value>;
 
-/// The items with loops, constants and arguments of macros put in place.
-pub fn expand(items: Vec<Item>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> {
+/// The constants of a model, for the expressions, which are read later.
+pub type Constants = Vec<(String, Value)>;
+
+/// The items with loops, constants and arguments of macros put in place, and the constants.
+pub fn expand(items: Vec<Item>, diagnostics: &mut Vec<Diagnostic>) -> (Vec<Item>, Constants) {
     let mut expander = Expander {
         macros: FxHashMap::default(),
         active: Vec::new(),
@@ -30,7 +33,10 @@ pub fn expand(items: Vec<Item>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Item> 
         }
     }
     let mut constants = Bindings::default();
-    expander.items(items, &mut constants, true)
+    let items = expander.items(items, &mut constants, true);
+    let mut constants: Constants = constants.into_iter().collect();
+    constants.sort_by(|(one, _), (other, _)| one.cmp(other));
+    (items, constants)
 }
 
 struct Expander<'d> {

@@ -100,7 +100,7 @@ pub fn load_text(name: &str, text: &str) -> Loaded {
 
 fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -> Loaded {
     let mut read = include::read(path, text, sources);
-    read.items = expand::expand(read.items, &mut read.diagnostics);
+    let (items, constants) = expand::expand(read.items, &mut read.diagnostics);
     let is_too_large = read
         .diagnostics
         .iter()
@@ -108,7 +108,7 @@ fn load_from(path: &str, text: String, sources: &dyn Sources, budget: &Budget) -
     let (sts, mut diagnostics) = match is_too_large {
         // What was put in place up to the limit is not the model, and takes long to read.
         true => (None, read.diagnostics),
-        false => lower::lower(&read.files, &read.items, read.diagnostics, budget),
+        false => lower::lower(&read.files, &items, constants, read.diagnostics, budget),
     };
     diagnostic::finish(&mut diagnostics, &read.files);
     let silenced = allow::silence(&mut diagnostics, &read.files);
@@ -172,6 +172,7 @@ fn parse<T>(
             locals: &[],
             functions: &seen.functions,
             broken: &[],
+            constants: &[],
         },
         text: &Text::plain(text, 0),
         file: 0,

@@ -58,6 +58,39 @@ fn each_makes_an_option_for_every_item() {
 }
 
 #[test]
+fn expressions_read_constants() {
+    insta::assert_snapshot!(
+        read(
+            "MAX = 3\nWORDS = ['on', 'off']\nLOW = -2\nfunction('far', [:integer] => :boolean) { |k| k > MAX }",
+            "var 'k', :integer, 0\nstate 'S'\nrepeat {
+                o { receive 'a', constraint: 'n in 1..MAX', update: 'k = LOW + MAX' }
+                o { receive 'b'; send 'x', constraint: 'text in WORDS'; goto 'S' }
+                o { receive 'c'; send 'x', constraint: '(1..MAX).all? { |i| i != k } && far(k) && text == WORDS[0]'; goto 'S' }
+            }"
+        ),
+        @r#"
+    S ?a [n in 1..3] k := -2 + 3 S
+    S ?b _1
+    _1 !x [text in ["on", "off"]] S
+    S ?c _2
+    _2 !x [(1..3).all? { |i| i != k } && far(k) && text == ["on", "off"][0]] S
+    "#
+    );
+    // What the model declares goes before a constant; the message of what has no place in an expression names it.
+    insta::assert_snapshot!(
+        read("enum 'E', 'Max', 'Min'\nMax = 7", "var 'e', 'E', 'Min'\nstate 'S'\nreceive 'b', constraint: 'e == Max'"),
+        @"S ?b [e == Max] _1"
+    );
+    insta::assert_snapshot!(
+        read("MAX = 'three'\nKIND = :integer", "state 'S'\nreceive 'a', constraint: 'n < MAX'\nreceive 'a', constraint: 'n == KIND'"),
+        @r"
+    12:27 A040 an integer and a string do not go together
+    13:32 A032 unknown name `KIND`
+    "
+    );
+}
+
+#[test]
 fn a_macro_takes_arguments_and_can_be_defined_again() {
     let macros = "def answer(label, word)\n  send label, constraint: \"text == \\\"#{word}\\\"\"\nend\n\
                   def twice(word)\n  answer('x', word)\n  answer('x', word)\nend\n\

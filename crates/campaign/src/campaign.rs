@@ -132,8 +132,10 @@ impl Campaign {
         if let ExecutorKind::Threads(jobs) = executors {
             plan.reach.check_jobs(jobs)?;
         }
-        if let Some(shrinking) = &plan.shrinking {
+        let shrink_time = plan.test.shrink_time()?;
+        if let Some(shrinking) = &mut plan.shrinking {
             shrinking::pipeline(&shrinking.shrinker)?;
+            shrinking.time = shrinking.time.or(shrink_time);
         }
         let timeout = plan.test.timeout.as_deref().map(time::parse).transpose()?;
         if let Some(nanoseconds) = timeout {

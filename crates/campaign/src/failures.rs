@@ -304,7 +304,6 @@ impl Opened {
     pub fn shrink(
         &mut self,
         settings: &ShrinkSettings,
-        nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
     ) -> Result<Option<ShrinkResult>, CampaignError> {
         let session = &mut self.session;
@@ -327,11 +326,11 @@ impl Opened {
             }
         };
         let seen = Confidence { failed: 1, runs };
-        let shrinking = session.shrinking(settings, seen, nanoseconds)?;
+        let shrinking = session.shrinking(settings, seen)?;
         let mut dispatch = self.dispatch()?;
         let session = &mut self.session;
         let shrunk = match &mut dispatch {
-            None => session.shrink(&report.execution, settings, seen, nanoseconds, observer)?,
+            None => session.shrink(&report.execution, settings, seen, observer)?,
             Some(dispatch) => {
                 let mut runner = dispatch.runner(OrderBook::of(session));
                 let shrunk = shrinking.run(&report.execution, &mut runner, observer);

@@ -146,6 +146,8 @@ pub struct TestSettings {
     pub timeout: Option<String>,
     /// The share of the run's time that may go into waiting for silence where none is due.
     pub silence: Option<f64>,
+    /// How long shrinking one failure may take.
+    pub shrink_time: Option<String>,
 }
 
 /// A project: where it is, and what its file says.
@@ -398,12 +400,22 @@ impl TestSettings {
         self
     }
 
+    /// Whether these settings, taken by themselves, leave the choice to chance, for which weights are.
+    fn is_random(&self) -> bool {
+        let strategy = self.strategy.as_deref();
+        self.query.is_none() && strategy.is_none_or(|name| name == "random")
+    }
+
     pub fn override_with(&mut self, other: &TestSettings) {
         replace(&mut self.strategy, &other.strategy);
         replace(&mut self.query, &other.query);
         // A suite says itself what to give: a strategy that was only configured gives way to it.
         if other.suite.is_some() && other.strategy.is_none() {
             self.strategy = None;
+            self.weights.clear();
+        }
+        // Weights belong to chance: they give way to another strategy that comes later.
+        if !other.is_random() {
             self.weights.clear();
         }
         replace(&mut self.suite, &other.suite);
@@ -424,6 +436,7 @@ impl TestSettings {
         replace(&mut self.solver, &other.solver);
         replace(&mut self.timeout, &other.timeout);
         replace(&mut self.silence, &other.silence);
+        replace(&mut self.shrink_time, &other.shrink_time);
     }
 
     /// The relation to test for.
@@ -509,6 +522,16 @@ impl TestSettings {
             )));
         }
         Ok(settings)
+    }
+
+    /// The nanoseconds that shrinking one failure may take.
+    pub fn shrink_time(&self) -> Result<Option<u64>, CampaignError> {
+        let time = self.shrink_time.as_deref().map(time::parse).transpose()?;
+        if time == Some(0) {
+            return Err(CampaignError::usage("shrinking in no time is no shrinking")
+                .hint("give it at least 1s, or leave shrinking out with --no-shrink"));
+        }
+        Ok(time)
     }
 
     /// How often silence is waited for.

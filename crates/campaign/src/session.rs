@@ -295,16 +295,15 @@ impl Session {
         confirmation
     }
 
-    /// Cuts a failing execution down, within the time of the run, and within this time where it is given.
+    /// Cuts a failing execution down, within the time of the run.
     pub fn shrink(
         &mut self,
         failure: &Execution,
         settings: &ShrinkSettings,
         seen: Confidence,
-        nanoseconds: Option<u64>,
         observer: &mut dyn Observer,
     ) -> Result<Shrunk, CampaignError> {
-        let shrinking = self.shrinking(settings, seen, nanoseconds)?;
+        let shrinking = self.shrinking(settings, seen)?;
         let (interrupt, over_at) = (shrinking.interrupt.clone(), shrinking.over_at);
         let stop = || interrupt.is_raised() || over_at.is_some_and(|at| Instant::now() >= at);
         let mut link = Limited::new(&mut self.link, *self.sts.budget());
@@ -319,7 +318,6 @@ impl Session {
         &self,
         settings: &ShrinkSettings,
         seen: Confidence,
-        nanoseconds: Option<u64>,
     ) -> Result<Shrinking, CampaignError> {
         let pipeline = crate::shrinking::pipeline(&settings.shrinker)?;
         let pruning = Pruning::named(&settings.pruning).ok_or_else(|| {
@@ -340,8 +338,8 @@ impl Session {
             interrupted: true,
             ..Options::default()
         };
-        let own =
-            nanoseconds.and_then(|time| Instant::now().checked_add(Duration::from_nanos(time)));
+        let own = settings.time.map(Duration::from_nanos);
+        let own = own.and_then(|time| Instant::now().checked_add(time));
         Ok(Shrinking {
             pipeline,
             options,

@@ -24,6 +24,9 @@ pub struct ShrinkSettings {
     pub attempts: u32,
     /// Runs that confirm a shrunk failure.
     pub confirm: u32,
+    /// Nanoseconds, without the runs that confirm a shrunk failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<u64>,
 }
 
 impl Default for ShrinkSettings {
@@ -36,6 +39,7 @@ impl Default for ShrinkSettings {
             prove: false,
             attempts: 1,
             confirm: 3,
+            time: None,
         }
     }
 }

@@ -4,27 +4,34 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::install::{Installed, cache};
-use super::systems::{Accepted, Source, System};
+use super::systems::{Accepted, Known, Sign, Source, System};
 use crate::postgres::Postgres;
 use crate::tools::{answers, root};
 
-/// Distinct deviations after which a campaign ends.
+/// Distinct deviations after which a campaign against a system that has some ends.
 const DEVIATIONS: &str = "20";
 
-/// Steps in which the deviations of a system that has some are looked for.
+/// Steps in which the deviations of such a system are looked for.
 const SEARCH: u64 = 10_000;
+
+/// Minutes in which they are looked for.
+const SEARCH_MINUTES: u64 = 10;
+
+/// What shrinking one deviation may take: some systems need seconds for every run.
+const SHRINKING: &str = "30s";
 
 /// How long a campaign may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Of a system that conforms; fewer if its time is over before.
+    /// Of a system that conforms.
     pub steps: u64,
-    /// Of any system. One that deviates needs time too: each deviation is confirmed and shrunk.
+    /// Of any system, if fewer than usual.
     pub minutes: u64,
     pub seed: u64,
 }
@@ -55,60 +62,144 @@ pub struct Deviation {
     pub trace: Vec<String>,
 }
 
+/// The campaign, and a search for every known deviation that it did not show.
 pub fn run(
     program: &Path,
     system: &System,
     installed: &Installed,
-    Limits {
-        steps,
-        minutes,
-        seed,
-    }: Limits,
+    limits: Limits,
 ) -> Result<Figures, String> {
-    let work = prepare(system)?;
-    let server = match system.source {
-        Source::Postgres => Some(Postgres::start()?.ok_or("there is no PostgreSQL server")?),
-        _ => None,
-    };
-    let mut command = isolated(program)?;
-    command.args(["test", "--format", "json", "--seed", &seed.to_string()]);
-    command.args(["--steps", &system.length.to_string()]);
-    if let Some(profile) = system.profile {
-        command.args(["--profile", profile]);
-    }
-    if !system.conforms || !system.accepted.is_empty() {
+    let prepared = Prepared::new(program, system, installed)?;
+    let mut command = prepared.test(limits.seed)?;
+    let mut minutes = limits.minutes;
+    let mut enough = limits.steps;
+    if !system.conforms {
+        minutes = minutes.min(SEARCH_MINUTES);
+        enough = enough.min(SEARCH);
         command.args(["--failures", DEVIATIONS]);
+    } else if !system.accepted.is_empty() {
+        command.args(["--failures", "0"]);
     }
-    // Tests end early where the model does, so a campaign counts steps, not tests.
-    let least = if system.conforms { 1 } else { 20 };
-    let steps = if system.conforms {
-        steps
-    } else {
-        steps.min(SEARCH)
-    };
-    let tests = steps.div_ceil(system.average).max(least);
+    // Tests end early where the model does, or where ioco has seen enough of them: a campaign counts steps, not tests.
+    let tests = (2 * enough).div_ceil(system.average).max(20);
     command.args(["--tests", &tests.to_string()]);
     command.args(["--time", &format!("{minutes}m")]);
-    if system.jobs > 1 {
-        command.args(["--jobs", &system.jobs.to_string()]);
+    let jobs = side_by_side(system.jobs);
+    if jobs > 1 {
+        command.args(["--jobs", &jobs.to_string()]);
     }
-    command.current_dir(&work).env("PATH", installed.path()?);
-    if let Some(node_path) = &installed.node_path {
-        command.env("NODE_PATH", node_path);
+    let mut figures = watch(&mut command, enough)?;
+    for known in system.known {
+        let Some(query) = known.query.filter(|_| !figures.shows(known)) else {
+            continue;
+        };
+        eprintln!("   {}: {query}", known.clause);
+        let mut command = prepared.test(limits.seed)?;
+        command.args(["--strategy", "scenario", "--query", query, "--no-known"]);
+        command.args(["--tests", "5", "--failures", "0", "--no-shrink"]);
+        command.args(["--time", "1m"]);
+        figures.add(watch(&mut command, u64::MAX)?);
     }
-    if let Some(server) = &server {
-        command.envs(server.environment());
-    }
-    let mut figures = watch(&mut command)?;
     figures.accept(system.accepted);
     Ok(figures)
 }
 
+/// Up to the first deviation, one system after the other: what other tools are compared with.
+pub fn first_deviation(
+    program: &Path,
+    system: &System,
+    installed: &Installed,
+    limits: Limits,
+) -> Result<Figures, String> {
+    let prepared = Prepared::new(program, system, installed)?;
+    let mut command = prepared.test(limits.seed)?;
+    command.args(["--failures", "1", "--tests", "1000"]);
+    command.args(["--time", &format!("{}m", limits.minutes)]);
+    watch(&mut command, u64::MAX)
+}
+
+/// A machine that starts more systems than this makes each of them late.
+fn side_by_side(most: u64) -> u64 {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    most.min(8).min(2 * cores)
+}
+
+/// A system that is installed, and a copy of its example.
+struct Prepared<'a> {
+    program: &'a Path,
+    system: &'a System,
+    installed: &'a Installed,
+    work: std::path::PathBuf,
+    server: Option<Postgres>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        program: &'a Path,
+        system: &'a System,
+        installed: &'a Installed,
+    ) -> Result<Prepared<'a>, String> {
+        let server = match system.source {
+            Source::Postgres => Some(Postgres::start()?.ok_or("there is no PostgreSQL server")?),
+            _ => None,
+        };
+        Ok(Prepared {
+            program,
+            system,
+            installed,
+            work: prepare(system)?,
+            server,
+        })
+    }
+
+    /// `ioco test`, as far as every run has it.
+    fn test(&self, seed: u64) -> Result<Command, String> {
+        let mut command = isolated(self.program)?;
+        command.args(["test", "--format", "json", "--seed", &seed.to_string()]);
+        command.args(["--steps", &self.system.length.to_string()]);
+        command.args(["--shrink-time", SHRINKING]);
+        if let Some(profile) = self.system.profile {
+            command.args(["--profile", profile]);
+        }
+        command.current_dir(&self.work);
+        command.env("PATH", self.installed.path()?);
+        if let Some(node_path) = &self.installed.node_path {
+            command.env("NODE_PATH", node_path);
+        }
+        if let Some(server) = &self.server {
+            command.envs(server.environment());
+        }
+        Ok(command)
+    }
+}
+
 impl Figures {
-    /// Whether some deviation touches a clause and has a text in its title.
-    pub fn shows(&self, clause: &str, what: &str) -> bool {
+    /// Whether some deviation is this known one.
+    pub fn shows(&self, known: &Known) -> bool {
         let mut found = self.deviations.iter().chain(&self.unconfirmed);
-        found.any(|d| d.clauses.iter().any(|c| c == clause) && d.title.contains(what))
+        found.any(|found| match known.sign {
+            Sign::Clause => found.clauses.iter().any(|clause| clause == known.clause),
+            Sign::Unasked { response, stimulus } => ["a", "b"].iter().any(|client| {
+                let asked = format!("?{client}{stimulus}");
+                found.title.contains(&format!("!{client}{response}"))
+                    && !found.trace.iter().any(|step| step.starts_with(&asked))
+            }),
+        })
+    }
+
+    /// Adds what another run of the same model against the same system has shown.
+    fn add(&mut self, more: Figures) {
+        self.tests += more.tests;
+        self.steps += more.steps;
+        self.time += more.time;
+        self.deviations.extend(more.deviations);
+        self.unconfirmed.extend(more.unconfirmed);
+        for (id, steps) in more.clauses {
+            match self.clauses.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, before)) => *before += steps,
+                None => self.clauses.push((id, steps)),
+            }
+        }
     }
 
     /// The clauses that some deviation touches; a flaky one counts too.
@@ -173,8 +264,8 @@ pub fn isolated(program: &Path) -> Result<Command, String> {
     Err("no network namespace can be made: unshare and ip are needed".to_owned())
 }
 
-/// Runs ioco and reads its events.
-fn watch(command: &mut Command) -> Result<Figures, String> {
+/// Runs ioco and reads its events. Ends the run once it has enough steps.
+fn watch(command: &mut Command, enough: u64) -> Result<Figures, String> {
     let start = Instant::now();
     let mut child = command
         .stdin(Stdio::null())
@@ -183,6 +274,7 @@ fn watch(command: &mut Command) -> Result<Figures, String> {
         .map_err(|error| format!("cannot start ioco: {error}"))?;
     let mut figures = Figures::default();
     let (mut reported, mut tested) = (false, Duration::ZERO);
+    let (mut steps, mut is_ended) = (0, false);
     let output = child.stdout.take().ok_or("ioco has no output")?;
     for line in BufReader::new(output).lines() {
         let line = line.map_err(|error| error.to_string())?;
@@ -190,6 +282,12 @@ fn watch(command: &mut Command) -> Result<Figures, String> {
         match event["event"].as_str() {
             Some("test-finished") => {
                 tested += Duration::from_nanos(event["duration"].as_u64().unwrap_or_default());
+                steps += event["steps"].as_u64().unwrap_or_default();
+                if steps >= enough && !is_ended {
+                    // As Ctrl-C does: it reports what there is.
+                    is_ended =
+                        answers(Command::new("kill").args(["-INT", &child.id().to_string()]));
+                }
                 if event["verdict"] == "fail" {
                     figures.first.get_or_insert(tested);
                 }
@@ -205,6 +303,7 @@ fn watch(command: &mut Command) -> Result<Figures, String> {
     figures.time = start.elapsed();
     match status.code() {
         Some(0 | 1 | 5) if reported => Ok(figures),
+        Some(130) if reported && is_ended => Ok(figures),
         _ => Err(format!("ioco test: {status}")),
     }
 }
@@ -285,10 +384,56 @@ mod tests {
         assert_eq!(figures.unconfirmed[0].title, "by chance");
         let clauses = [("R-1".to_owned(), 3), ("R-3".to_owned(), 0)];
         assert_eq!(figures.clauses, clauses);
+        let [missing, odd] = ["R-1", "R-3"].map(|clause| Known {
+            clause,
+            sign: Sign::Clause,
+            query: None,
+        });
+        assert!(figures.shows(&missing) && !figures.shows(&odd));
+        figures.add(Figures {
+            tests: 1,
+            steps: 2,
+            clauses: vec![("R-1".to_owned(), 4), ("R-9".to_owned(), 1)],
+            ..Figures::default()
+        });
+        assert_eq!((figures.tests, figures.steps), (4, 17));
+        assert_eq!((figures.clauses[0].1, figures.clauses.len()), (7, 3));
         let accepted = |clauses| Accepted { clauses, why: "" };
         figures.accept(&[accepted(&["R-3"]), accepted(&["R-1", "R-3"])]);
         assert_eq!((figures.deviations.len(), figures.accepted.len()), (1, 0));
         figures.accept(&[accepted(&["R-2"])]);
         assert_eq!((figures.deviations.len(), figures.accepted.len()), (0, 1));
+    }
+
+    #[test]
+    fn a_message_that_a_client_never_asked_for_is_recognised_wherever_it_comes() {
+        let known = Known {
+            clause: "R-1",
+            sign: Sign::Unasked {
+                response: "_retained",
+                stimulus: "_subscribe",
+            },
+            query: None,
+        };
+        let shows = |title: &str, trace: &[&str]| {
+            let deviation = Deviation {
+                title: title.to_owned(),
+                clauses: Vec::new(),
+                trace: trace.iter().map(|step| (*step).to_owned()).collect(),
+            };
+            let deviations = vec![deviation];
+            Figures {
+                deviations,
+                ..Figures::default()
+            }
+            .shows(&known)
+        };
+        let sent = "the broker sent !b_retained0(topic=0)";
+        assert!(shows(
+            sent,
+            &["?a_subscribe(topic=0)", "?b_connect(id=1)", "?b_ping"]
+        ));
+        assert!(!shows(sent, &["?b_subscribe(topic=0)", "!b_suback"]));
+        assert!(!shows("the broker sent !b_closed", &["?b_connect(id=1)"]));
     }
 }

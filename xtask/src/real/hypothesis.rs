@@ -15,7 +15,7 @@ const HYPOTHESIS: &str = "hypothesis==6.115.0";
 
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    pub lines: usize,
+    pub lines: Lines,
     pub first: Option<Duration>,
     pub time: Duration,
     /// Rules that the smallest example runs.
@@ -56,13 +56,37 @@ pub fn run(system: &System, script: &str, seed: u64) -> Result<Comparison, Strin
     })
 }
 
-/// Lines that are neither empty nor a comment.
-pub fn lines(file: &Path) -> Result<usize, String> {
+/// The lines of a file, those without any text aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    pub all: usize,
+    /// Without those that are a comment and nothing else.
+    pub code: usize,
+}
+
+pub fn lines(file: &Path) -> Result<Lines, String> {
     let text =
         std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let counts = |line: &&str| {
-        let line = line.trim_start();
-        !line.is_empty() && !line.starts_with('#') && !line.starts_with("//")
-    };
-    Ok(text.lines().filter(counts).count())
+    Ok(count(&text))
+}
+
+fn count(text: &str) -> Lines {
+    let lines = text.lines().map(str::trim_start);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let is_comment = |line: &&&str| line.starts_with('#') || line.starts_with("//");
+    Lines {
+        all: lines.len(),
+        code: lines.len() - lines.iter().filter(is_comment).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_counted_apart_and_empty_lines_never() {
+        let text = "# one\n\nx = 1  # two\n  // three\n";
+        assert_eq!(count(text), Lines { all: 3, code: 1 });
+    }
 }

@@ -92,6 +92,40 @@ pub fn install(name: &str, source: Source) -> Result<Installed, String> {
     }
 }
 
+/// The version of what is installed.
+pub fn version(source: Source) -> String {
+    let said = |command: &mut Command| {
+        let output = command.output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let version = match source {
+        Source::Debian(package, _) => {
+            said(Command::new("dpkg-query").args(["-W", "-f", "${Version}", package]))
+        }
+        Source::Npm(_, version) => Some(version.to_owned()),
+        Source::Python(requirements, _) => {
+            let first = requirements
+                .first()
+                .and_then(|wanted| wanted.split_once("=="));
+            first.map(|(_, version)| version.to_owned())
+        }
+        Source::Package(package) => locked(package),
+        Source::PythonItself(minor) => Some(format!("Python 3.{minor}")),
+        Source::Postgres => said(Command::new("psql").arg("--version"))
+            .and_then(|text| text.split(' ').nth(2).map(str::to_owned)),
+    };
+    version.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The version of a crate in the lock file of the package that is named after it.
+fn locked(package: &str) -> Option<String> {
+    let sources = crate::tools::root().join("xtask/src/real").join(package);
+    let lock = fs::read_to_string(sources.join("Cargo.lock")).ok()?;
+    let (_, after) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
+    after.split_once('"').map(|(version, _)| version.to_owned())
+}
+
 /// The folder of a Python that has these packages.
 pub fn python_with(requirements: &[&str], name: &str) -> Result<PathBuf, String> {
     let folder = cache().join(name);
@@ -172,4 +206,18 @@ fn once(
     fs::create_dir_all(folder).map_err(text)?;
     install()?;
     fs::write(mark, wanted).map_err(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_that_are_installed() {
+        assert_eq!(version(Source::Package("rumqttd")), "0.20.0");
+        let python = Source::Python(&["aiosmtpd==1.4.6", "other==1"], None);
+        assert_eq!(version(python), "1.4.6");
+        let missing = Source::Debian("no-such-package", "no-such-program");
+        assert_eq!(version(missing), "unknown");
+    }
 }

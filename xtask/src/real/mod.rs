@@ -18,11 +18,13 @@ use crate::tools::{self, cargo, target_directory};
 const STEPS: u64 = 100_000;
 
 /// The most minutes of a campaign unless it is said otherwise.
-const MINUTES: u64 = 30;
+const MINUTES: u64 = 60;
 
 struct Options {
     names: Vec<String>,
     limits: Limits,
+    /// Somebody chose how long it takes, so campaigns need not be whole.
+    is_short: bool,
     /// Built already; otherwise this command builds ioco for speed.
     program: Option<PathBuf>,
     hypothesis: bool,
@@ -52,11 +54,16 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         }
         let system = SYSTEMS.iter().find(|system| system.name == *name);
         let system = system.ok_or(format!("there is no system {name}"))?;
+        eprintln!("── {name}, up to the first deviation");
+        let ours = install::install(system.name, system.source).and_then(|installed| {
+            campaign::first_deviation(&program, system, &installed, options.limits)
+        });
         eprintln!("── {name}, by Hypothesis");
-        others.push((system, hypothesis::run(system, script, options.limits.seed)));
+        let theirs = hypothesis::run(system, script, options.limits.seed);
+        others.push((system, ours, theirs));
     }
     print!("{}", table::show(&rows, &others));
-    verdict(&rows)
+    verdict(&rows, &options)
 }
 
 fn build() -> Result<PathBuf, String> {
@@ -66,24 +73,46 @@ fn build() -> Result<PathBuf, String> {
     Ok(target_directory().join("release/ioco"))
 }
 
-/// A conforming system must pass, and a deviating one must be found out.
-fn verdict(rows: &[(&System, Result<Figures, String>)]) -> Result<(), String> {
-    let wrong = rows.iter().filter_map(|(system, figures)| match figures {
-        Err(why) => Some(format!("{}: {why}", system.name)),
-        Ok(figures) if !system.conforms && !figures.deviations.is_empty() => {
-            let missing = system
-                .known
-                .iter()
-                .filter(|(clause, what)| !figures.shows(clause, what));
-            let missing: Vec<&str> = missing.map(|(clause, _)| *clause).collect();
-            let name = system.name;
-            (!missing.is_empty()).then(|| format!("{name}: not found: {}", missing.join(", ")))
+/// A conforming system must pass in as many steps as were asked for, and a deviating one must be found out.
+fn verdict(
+    rows: &[(&System, Result<Figures, String>)],
+    Options {
+        limits, is_short, ..
+    }: &Options,
+) -> Result<(), String> {
+    let mut wrong: Vec<String> = Vec::new();
+    for (system, figures) in rows {
+        let name = system.name;
+        let figures = match figures {
+            Ok(figures) => figures,
+            Err(why) => {
+                wrong.push(format!("{name}: {why}"));
+                continue;
+            }
+        };
+        if system.conforms && !figures.deviations.is_empty() {
+            wrong.push(format!("{name}: a deviation, or a false alarm"));
         }
-        Ok(figures) if system.conforms && figures.deviations.is_empty() => None,
-        Ok(_) if system.conforms => Some(format!("{}: a deviation, or a false alarm", system.name)),
-        Ok(_) => Some(format!("{}: its deviations were not found", system.name)),
-    });
-    let wrong: Vec<String> = wrong.collect();
+        if system.conforms && figures.steps < limits.steps {
+            let short = format!(
+                "{name}: not complete: {} of {} steps",
+                figures.steps, limits.steps
+            );
+            match is_short {
+                true => eprintln!("{short}"),
+                false => wrong.push(short),
+            }
+        }
+        if !system.conforms && figures.deviations.is_empty() {
+            wrong.push(format!("{name}: its deviations were not found"));
+            continue;
+        }
+        let missing = system.known.iter().filter(|known| !figures.shows(known));
+        let missing: Vec<&str> = missing.map(|known| known.clause).collect();
+        if !missing.is_empty() {
+            wrong.push(format!("{name}: not found: {}", missing.join(", ")));
+        }
+    }
     if wrong.is_empty() {
         return Ok(());
     }
@@ -98,6 +127,7 @@ fn read(arguments: &[String]) -> Result<Options, String> {
             minutes: MINUTES,
             seed: 1,
         },
+        is_short: false,
         program: None,
         hypothesis: true,
     };
@@ -111,7 +141,10 @@ fn read(arguments: &[String]) -> Result<Options, String> {
         };
         match word.as_str() {
             "--steps" => options.limits.steps = number()?,
-            "--minutes" => options.limits.minutes = number()?,
+            "--minutes" => {
+                options.limits.minutes = number()?;
+                options.is_short = true;
+            }
             "--seed" => options.limits.seed = number()?,
             "--program" => {
                 let file = words.next().ok_or("--program needs a file")?;
@@ -140,6 +173,7 @@ fn read(arguments: &[String]) -> Result<Options, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use systems::Sign;
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
@@ -163,44 +197,58 @@ mod tests {
 
     #[test]
     fn a_missing_deviation_is_as_wrong_as_a_false_alarm() {
+        let whole = read(&words("--steps 100")).unwrap();
+        let deviation = |title: &str, clause: &str| campaign::Deviation {
+            title: title.to_owned(),
+            clauses: vec![clause.to_owned()],
+            ..campaign::Deviation::default()
+        };
+        let figures = |deviations: Vec<campaign::Deviation>| Figures {
+            steps: 100,
+            deviations,
+            ..Figures::default()
+        };
         for system in SYSTEMS {
-            let known = system
-                .known
-                .iter()
-                .map(|(clause, what)| campaign::Deviation {
-                    title: format!("the system sent !b{what}0"),
-                    clauses: vec![(*clause).to_owned()],
-                    ..campaign::Deviation::default()
-                });
-            let mut deviations: Vec<campaign::Deviation> = known.collect();
-            deviations.push(campaign::Deviation::default());
-            let found = Figures {
-                deviations,
-                ..Figures::default()
-            };
-            let unknown = Figures {
-                deviations: vec![campaign::Deviation::default()],
-                ..Figures::default()
-            };
-            if !system.known.is_empty() {
-                assert!(
-                    verdict(&[(system, Ok(unknown))]).is_err(),
-                    "{}",
-                    system.name
-                );
+            let is_right =
+                |deviations| verdict(&[(system, Ok(figures(deviations)))], &whole).is_ok();
+            let known = system.known.iter();
+            let known: Vec<_> = known
+                .map(|known| match known.sign {
+                    Sign::Clause => deviation("wrong value", known.clause),
+                    Sign::Unasked { response, .. } => deviation(&format!("!b{response}"), "none"),
+                })
+                .collect();
+            let other = deviation("another", "none");
+            let name = system.name;
+            assert_eq!(is_right(Vec::new()), system.conforms, "{name}");
+            assert_eq!(
+                is_right(vec![other.clone()]),
+                !system.conforms && known.is_empty()
+            );
+            if !system.conforms {
+                assert!(is_right([known, vec![other]].concat()), "{name}");
             }
-            let right = if system.conforms {
-                Figures::default()
-            } else {
-                found.clone()
-            };
-            let wrong = if system.conforms {
-                found.clone()
-            } else {
-                Figures::default()
-            };
-            assert!(verdict(&[(system, Ok(right))]).is_ok());
-            assert!(verdict(&[(system, Ok(wrong))]).is_err());
         }
+    }
+
+    #[test]
+    fn fewer_steps_than_asked_for_are_not_complete_unless_the_time_was_chosen() {
+        let conforming = SYSTEMS.iter().find(|system| system.conforms).unwrap();
+        let deviating = SYSTEMS
+            .iter()
+            .find(|s| s.known.is_empty() && !s.conforms)
+            .unwrap();
+        let of = |steps, deviations| Figures {
+            steps,
+            deviations,
+            ..Figures::default()
+        };
+        let whole = read(&words("--steps 100")).unwrap();
+        let few = |options: &Options| verdict(&[(conforming, Ok(of(99, Vec::new())))], options);
+        assert!(few(&whole).is_err_and(|why| why.contains("not complete: 99 of 100 steps")));
+        assert!(few(&read(&words("--steps 100 --minutes 1")).unwrap()).is_ok());
+        assert!(verdict(&[(conforming, Ok(of(100, Vec::new())))], &whole).is_ok());
+        let found = of(5, vec![campaign::Deviation::default()]);
+        assert!(verdict(&[(deviating, Ok(found))], &whole).is_ok());
     }
 }

@@ -4,16 +4,24 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::campaign::{Deviation, Figures};
-use super::hypothesis::{Comparison, lines};
+use super::hypothesis::{Comparison, Lines, lines};
+use super::install::version;
 use super::systems::System;
 use crate::tools::root;
 
 type Row<'a> = (&'a System, Result<Figures, String>);
 
-pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) -> String {
+/// A system, ioco's figures up to its first deviation, and those of the other tool.
+type Compared<'a> = (
+    &'a System,
+    Result<Figures, String>,
+    Result<Comparison, String>,
+);
+
+pub fn show(rows: &[Row<'_>], others: &[Compared<'_>]) -> String {
     let mut out = String::from(
-        "| system | model | configuration | adapter | tests | steps | time | deviations | accepted | shortest | clauses |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
+        "| system | version | model | configuration | adapter | tests | steps | time | deviations | accepted | shortest | clauses |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
     );
     for (system, figures) in rows {
         let _ = writeln!(out, "{}", row(system, figures));
@@ -39,55 +47,54 @@ pub fn show(rows: &[Row<'_>], others: &[(&System, Result<Comparison, String>)]) 
     out.push_str(&clauses(rows));
     if !others.is_empty() {
         out.push_str(
-            "\n| system | tool | lines | first deviation | with shrinking | stimuli of the counterexample |\n\
-             |---|---|---:|---:|---:|---:|\n",
+            "\n| system | tool | lines | with comments | first deviation | with shrinking | stimuli of the counterexample |\n\
+             |---|---|---:|---:|---:|---:|---:|\n",
         );
     }
-    for (system, comparison) in others {
-        let ours = rows.iter().find(|(other, _)| other.name == system.name);
-        if let Some((_, Ok(figures))) = ours {
-            let shortest = figures.deviations.first();
-            let written = written(system).iter().sum::<usize>();
-            let length = shortest.map(|deviation| stimuli(deviation) as u64);
-            let ours = [Some(figures.time), figures.first];
-            let _ = writeln!(out, "{}", compared(system, "ioco", written, ours, length));
-        }
-        let _ = match comparison {
-            Ok(c) => {
-                let row = compared(
-                    system,
-                    "Hypothesis",
-                    c.lines,
-                    [Some(c.time), c.first],
-                    c.length,
-                );
-                writeln!(out, "{row}")
-            }
-            Err(why) => writeln!(out, "| {} | Hypothesis | {why} | | | |", system.name),
-        };
+    for (system, ours, theirs) in others {
+        let ours = ours.as_ref().map(|figures| Comparison {
+            lines: total(&written(system)),
+            first: figures.first,
+            time: figures.time,
+            length: figures.deviations.first().map(stimuli),
+        });
+        let _ = writeln!(out, "{}", compared(system, "ioco", ours));
+        let _ = writeln!(
+            out,
+            "{}",
+            compared(system, "Hypothesis", theirs.as_ref().cloned())
+        );
     }
     out
 }
 
-fn compared(
+fn compared<E: std::fmt::Display>(
     system: &System,
     tool: &str,
-    lines: usize,
-    [time, first]: [Option<Duration>; 2],
-    length: Option<u64>,
+    figures: Result<Comparison, E>,
 ) -> String {
-    let length = length.map_or("none".to_owned(), |length| length.to_string());
     let name = system.name;
-    format!(
-        "| {name} | {tool} | {lines} | {} | {} | {length} |",
-        seconds(first),
-        seconds(time)
-    )
+    let Comparison {
+        lines: Lines { all, code },
+        first,
+        time,
+        length,
+    } = match figures {
+        Ok(figures) => figures,
+        Err(why) => return format!("| {name} | {tool} | {why} | | | | |"),
+    };
+    let length = length.map_or("none".to_owned(), |length| length.to_string());
+    let [first, time] = [first, Some(time)].map(seconds);
+    format!("| {name} | {tool} | {code} | {all} | {first} | {time} | {length} |")
 }
 
 fn row(system: &System, figures: &Result<Figures, String>) -> String {
-    let [model, configuration, adapter] = written(system);
-    let start = format!("| {} | {model} | {configuration} | {adapter} ", system.name);
+    let [model, configuration, adapter] = written(system).map(|lines| lines.code);
+    let start = format!(
+        "| {} | {} | {model} | {configuration} | {adapter} ",
+        system.name,
+        version(system.source)
+    );
     match figures {
         Err(why) => format!("{start}| not run: {why} | | | | | | |"),
         Ok(figures) => {
@@ -108,15 +115,22 @@ fn row(system: &System, figures: &Result<Figures, String>) -> String {
 }
 
 /// Lines of the model, of the configuration and of the adapter.
-fn written(system: &System) -> [usize; 3] {
+fn written(system: &System) -> [Lines; 3] {
     let folder = root().join("examples/real").join(system.folder);
-    let count = |file: &str| lines(&folder.join(file)).unwrap_or(0);
-    let adapter = system.adapter.iter().map(|file| count(file)).sum();
+    let count = |file: &str| lines(&folder.join(file)).unwrap_or_default();
+    let adapter: Vec<Lines> = system.adapter.iter().map(|file| count(file)).collect();
     [
         count(system.model.unwrap_or("model.aml")),
         count("ioco.toml"),
-        adapter,
+        total(&adapter),
     ]
+}
+
+fn total(files: &[Lines]) -> Lines {
+    Lines {
+        all: files.iter().map(|lines| lines.all).sum(),
+        code: files.iter().map(|lines| lines.code).sum(),
+    }
 }
 
 /// Clause by clause, what became of it with every system of one model.
@@ -166,12 +180,9 @@ fn described(deviation: &Deviation) -> String {
     format!("{}{clauses}\n    {trace}", deviation.title)
 }
 
-fn stimuli(deviation: &Deviation) -> usize {
-    deviation
-        .trace
-        .iter()
-        .filter(|step| step.starts_with('?'))
-        .count()
+fn stimuli(deviation: &Deviation) -> u64 {
+    let stimuli = deviation.trace.iter().filter(|step| step.starts_with('?'));
+    stimuli.count() as u64
 }
 
 fn seconds(time: Option<Duration>) -> String {
@@ -215,12 +226,16 @@ mod tests {
             ],
         };
         let hypothesis = Comparison {
-            lines: 40,
+            lines: Lines { all: 44, code: 40 },
             first: Some(Duration::from_secs(1)),
             time: Duration::from_secs(3),
             length: Some(2),
         };
-        let table = show(&[(system, Ok(figures))], &[(system, Ok(hypothesis))]);
+        let first = figures.clone();
+        let table = show(
+            &[(system, Ok(figures))],
+            &[(system, Ok(first), Ok(hypothesis))],
+        );
         assert!(
             table.contains("| 20 | 300 | 2.5 s | 1 | 0 | 4 | RFC5321-4.1.4 |"),
             "{table}"
@@ -232,7 +247,7 @@ mod tests {
         assert!(table.contains("| 0.4 s | 2.5 s | 2 |"), "{table}");
         assert!(table.contains("smtpd, not confirmed: by chance"), "{table}");
         assert!(
-            table.contains("| smtpd | Hypothesis | 40 | 1.0 s | 3.0 s | 2 |"),
+            table.contains("| smtpd | Hypothesis | 40 | 44 | 1.0 s | 3.0 s | 2 |"),
             "{table}"
         );
         for row in [

@@ -389,6 +389,9 @@ impl Checker<'_> {
             "nil" | "null" | "void" => {
                 Some("a value that is not set is written `:void`".to_owned())
             }
+            _ if self.names.constants.iter().any(|(known, _)| known == name) => Some(format!(
+                "`{name}` is a constant; expressions read numbers, strings and lists of them"
+            )),
             _ => did_you_mean(name, self.names.all()),
         };
         self.error(
@@ -465,7 +468,10 @@ impl Checker<'_> {
             NodeKind::Name(name) => {
                 let member = expected.and_then(ExpectedType::member);
                 let meaning = self.names.meaning(name, member);
-                self.named(node, name, meaning)
+                match self.constant(node) {
+                    Some(value) => self.check(&value, expected),
+                    None => self.named(node, name, meaning),
+                }
             }
             NodeKind::Unary(op, inner) => self.unary(*op, inner),
             NodeKind::Binary(op, both) => self.binary(node, *op, &both[0], &both[1], expected),

@@ -4,6 +4,7 @@
 //! checked ([`check`]), which gives an expression of the domain.
 
 pub mod check;
+mod constants;
 pub mod generated;
 mod keyed;
 pub mod known;

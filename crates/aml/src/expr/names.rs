@@ -2,6 +2,8 @@
 
 use ioco_sts::{EnumId, FunctionId, Parameter, Type, Types, VarId};
 
+use crate::ast::Value;
+
 /// A variable that an expression can see.
 #[derive(Clone, Debug)]
 pub struct SeenVariable {
@@ -33,6 +35,8 @@ pub struct Names<'a> {
     pub functions: &'a [Signature],
     /// What was declared with something wrong in it: that is reported there, and not where it is used.
     pub broken: &'a [String],
+    /// The constants of the model: everything else goes before them.
+    pub constants: &'a [(String, Value)],
 }
 
 /// What a name turns out to be.
@@ -128,5 +132,6 @@ impl Names<'_> {
             .chain(self.parameters.iter().map(|p| p.name.as_str()))
             .chain(self.variables.iter().map(|v| v.name.as_str()))
             .chain(members.map(String::as_str))
+            .chain(self.constants.iter().map(|(name, _)| name.as_str()))
     }
 }

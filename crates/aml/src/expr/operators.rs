@@ -290,6 +290,8 @@ impl Checker<'_> {
     }
 
     pub(super) fn membership(&mut self, subject: &Node, set: &Node) -> (Expr, Known) {
+        let constant = self.constant(set);
+        let set = constant.as_ref().unwrap_or(set);
         let (NodeKind::Array(items) | NodeKind::Set(items)) = &set.kind else {
             let whole = Node::new(NodeKind::Wrong, subject.span.start..set.span.end);
             return self.is_item(&whole, subject, set);

@@ -454,6 +454,7 @@ impl<'a> Lowering<'a> {
                         locals: &function.locals,
                         functions: &self.functions,
                         broken: &self.broken,
+                        constants: &self.constants,
                     },
                     text: function.body,
                     file: function.file,

@@ -24,6 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Item, Macro, Site, Span};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, LineIndex, SourceFile};
+use crate::expand::Constants;
 use crate::expr::names::{SeenVariable, Signature};
 
 /// A label, where it is declared, and by whom it is used.
@@ -62,6 +63,7 @@ struct Lowering<'a> {
     functions: Vec<Signature>,
     /// Variables, parameters and functions whose types are wrong.
     broken: Vec<String>,
+    constants: Constants,
     /// The functions that blocks become; their numbers come after those of the model.
     generated: Vec<Function>,
     macros: FxHashMap<String, &'a Macro>,
@@ -85,6 +87,7 @@ struct Lowering<'a> {
 pub fn lower(
     files: &[SourceFile],
     items: &[Item],
+    constants: Constants,
     earlier: Vec<Diagnostic>,
     budget: &Budget,
 ) -> (Option<Arc<Sts>>, Vec<Diagnostic>) {
@@ -99,6 +102,7 @@ pub fn lower(
         type_sites: FxHashMap::default(),
         functions: Vec::new(),
         broken: Vec::new(),
+        constants,
         generated: Vec::new(),
         macros: FxHashMap::default(),
         used_macros: FxHashSet::default(),

@@ -89,6 +89,7 @@ impl Walker<'_, '_> {
             locals: &[],
             functions: &self.lowering.functions,
             broken: &self.lowering.broken,
+            constants: &self.lowering.constants,
         }
     }
 
@@ -106,6 +107,7 @@ impl Walker<'_, '_> {
                 locals: &[],
                 functions: &self.lowering.functions,
                 broken: &self.lowering.broken,
+                constants: &self.lowering.constants,
             },
             text,
             file,

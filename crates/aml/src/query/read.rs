@@ -371,6 +371,7 @@ impl<'a> QueryReader<'a> {
                 locals: &[],
                 functions: &self.seen.functions,
                 broken: &[],
+                constants: &[],
             },
             text: &Text::plain(text, offset),
             file: 0,

@@ -176,15 +176,21 @@ impl Campaign {
         seen: Confidence,
         observer: &mut dyn Observer,
     ) -> Result<Shrunk, CampaignError> {
-        match &mut self.dispatch {
-            None => self.session.shrink(failure, settings, seen, None, observer),
+        let mut shrunk = match &mut self.dispatch {
+            None => self.session.shrink(failure, settings, seen, observer)?,
             Some(dispatch) => {
-                let shrinking = self.session.shrinking(settings, seen, None)?;
+                let shrinking = self.session.shrinking(settings, seen)?;
                 let mut runner = dispatch.runner(book!(self));
                 let shrunk = shrinking.run(failure, &mut runner, observer);
-                runner.broken.map_or(shrunk, Err)
+                runner.broken.map_or(shrunk, Err)?
             }
+        };
+        if settings.time.is_some() && shrunk.confidence.runs == 0 {
+            // The time was over before what is left could be confirmed; the run is not.
+            let confirmation = self.confirm(&shrunk.execution, settings)?;
+            shrunk.confidence = confirmation.confidence;
         }
+        Ok(shrunk)
     }
 
     pub(super) fn show(&mut self, stimuli: &[Action]) -> Result<ReplayedRun, CampaignError> {

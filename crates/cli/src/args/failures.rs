@@ -55,6 +55,7 @@ impl ShrinkArguments {
             prove: self.prove,
             attempts: self.attempts,
             confirm: self.confirm,
+            time: None,
         }
     }
 }

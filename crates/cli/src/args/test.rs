@@ -228,6 +228,10 @@ pub struct Test {
     #[command(flatten)]
     pub shrinking: ShrinkArguments,
 
+    /// Stop shrinking a failure after this time, with the shortest trace so far: 30s, 5m
+    #[arg(long, value_name = "TIME")]
+    pub shrink_time: Option<String>,
+
     /// Do not shrink failures
     #[arg(long)]
     pub no_shrink: bool,

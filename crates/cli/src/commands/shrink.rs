@@ -1,7 +1,7 @@
 //! `ioco shrink`: cuts a recorded failure down again.
 
 use crate::exit::{Answer, Exit};
-use ioco_campaign::{failures, time};
+use ioco_campaign::{ShrinkSettings, failures, time};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -39,8 +39,11 @@ pub fn run(arguments: &args::Shrink, format: Format) -> Answer {
         &mut terminal,
     )?;
     opened.set_jobs(arguments.jobs)?;
-    let settings = arguments.shrinking.settings();
-    let reshrunk = opened.shrink(&settings, limit, &mut terminal)?;
+    let settings = ShrinkSettings {
+        time: limit,
+        ..arguments.shrinking.settings()
+    };
+    let reshrunk = opened.shrink(&settings, &mut terminal)?;
     drop(terminal);
     let Some(reshrunk) = reshrunk else {
         output::print(&format!(

@@ -152,9 +152,13 @@ fn wanted(arguments: &args::Test, configured: &TestSettings) -> Result<TestSetti
         solver: arguments.solver.clone(),
         timeout: arguments.timeout.clone(),
         silence: arguments.silence,
+        shrink_time: arguments.shrink_time.clone(),
     };
     let mut wanted = configured.clone();
     wanted.override_with(&typed);
+    if wanted.weights.is_empty() && !configured.weights.is_empty() {
+        say!("the weights of ioco.toml belong to the strategy random and are ignored");
+    }
     Ok(wanted)
 }
 

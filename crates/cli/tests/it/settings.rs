@@ -45,3 +45,64 @@ fn the_schema_of_editors_has_every_setting_and_no_other() {
     let profile = &schema["properties"]["profile"]["additionalProperties"];
     assert_eq!(named(profile), known("[profile.ci]"));
 }
+
+#[test]
+fn weights_of_the_file_give_way_to_a_typed_strategy_and_typed_ones_do_not() {
+    let here = folder_with(&[]);
+    run(ioco().current_dir(here.path()).args(["new", "door"]));
+    let door = here.path().join("door");
+    let file = door.join("ioco.toml");
+    let text = std::fs::read_to_string(&file).expect("ioco.toml");
+    let weights = "[test.weights]\nopen = 3\n\n[profile.plan.test]\nstrategy = \"data\"\n";
+    std::fs::write(&file, format!("{text}\n{weights}")).expect("ioco.toml");
+    let query = "within 2 steps\n?open\n!opened\n";
+    std::fs::write(door.join("open.query"), query).expect("a query");
+    let test = |flags: &[&str]| {
+        let short = ["test", "--tests", "1", "--steps", "3", "--no-known"];
+        run(ioco().current_dir(&door).args(short).args(flags))
+    };
+    let ignored = "the weights of ioco.toml belong to the strategy random and are ignored";
+    for flags in [
+        &["--strategy", "transitions"][..],
+        &["--strategy", "scenario", "--query", "open.query"],
+    ] {
+        let ran = test(flags);
+        assert_eq!(ran.code, 0, "{flags:?}: {}", ran.all());
+        assert!(ran.err.contains(ignored), "{flags:?}: {}", ran.all());
+    }
+    for flags in [&[][..], &["--strategy", "random"], &["--profile", "plan"]] {
+        let ran = test(flags);
+        assert_eq!(ran.code, 0, "{flags:?}: {}", ran.all());
+        assert!(!ran.err.contains(ignored), "{flags:?}: {}", ran.all());
+    }
+    let ran = test(&["--strategy", "transitions", "--weight", "open=5"]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+    let why = "weights belong to the strategy random";
+    assert!(ran.err.contains(why), "{}", ran.all());
+}
+
+#[test]
+fn shrinking_stops_in_time_and_what_is_left_is_confirmed() {
+    let here = folder_with(&[]);
+    run(ioco().current_dir(here.path()).args(["new", "door"]));
+    let door = here.path().join("door");
+    let test = |flags: &[&str]| {
+        let seed = ["test", "--seed", "1", "--no-known"];
+        run(ioco().current_dir(&door).args(seed).args(flags))
+    };
+    let early = "stopped early: a shorter one may exist";
+    let ran = test(&["--shrink-time", "1ms"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(ran.all().contains(early), "{}", ran.all());
+    assert!(ran.all().contains("3 of 3 runs"), "{}", ran.all());
+    let ran = test(&["--shrink-time", "10m"]);
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    assert!(!ran.all().contains(early), "{}", ran.all());
+    let file = door.join("ioco.toml");
+    let text = std::fs::read_to_string(&file).expect("ioco.toml");
+    let text = text.replacen("[test]", "[test]\nshrink_time = \"1ms\"", 1);
+    std::fs::write(&file, text).expect("ioco.toml");
+    let ran = test(&[]);
+    assert!(ran.all().contains(early), "{}", ran.all());
+    assert_eq!(test(&["--shrink-time", "0s"]).code, 2);
+}

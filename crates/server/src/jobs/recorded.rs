@@ -116,7 +116,7 @@ impl App {
             let _in_use = in_use;
             let mut observer = JobObserver::new(job);
             let mut opened = observer.open(&path, &app.project, &system)?;
-            let Some(again) = opened.shrink(&settings, None, &mut observer)? else {
+            let Some(again) = opened.shrink(&settings, &mut observer)? else {
                 return Err(
                     CampaignError::usage("it no longer fails: nothing to shrink")
                         .hint("replay it to see what the system does now"),
