@@ -412,6 +412,11 @@ impl Sts {
         self.drawn_switch(id, |location| self.location_title(location))
     }
 
+    /// A text that was stored under names, such as that of a test's goal, with titles for people.
+    pub fn titled(&self, text: &str) -> String {
+        crate::title::titled(self, text)
+    }
+
     fn drawn_switch<'a>(&self, id: SwitchId, name: impl Fn(LocationId) -> &'a str) -> String {
         let switch = self.switch(id);
         let gate = match switch.gate.label() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::exit::{Answer, CommandError, Exit};
@@ -10,6 +11,7 @@ use ioco_campaign::{
     TestSettings, shrinking, trust,
 };
 use ioco_engine::{Explanation, RequirementCoverage, RunVerdict, Summary};
+use ioco_sts::Sts;
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -82,10 +84,11 @@ pub fn carry_out(
             campaign.model.path.display(),
         );
     }
+    let sts = Arc::clone(&campaign.model.sts);
     let outcome = campaign.run(&mut terminal)?;
     drop(terminal);
     if format == Format::Text {
-        print_suite(&outcome.suite);
+        print_suite(&outcome.suite, &sts);
     }
     if format == Format::Json {
         output::json(&Reported {
@@ -200,16 +203,17 @@ impl<'a> FailureLine<'a> {
 }
 
 /// The tests of a suite, one a line.
-fn print_suite(rows: &[SuiteRow]) {
-    let width = rows.iter().map(|row| row.name.chars().count()).max();
+fn print_suite(rows: &[SuiteRow], sts: &Sts) {
+    let names: Vec<String> = rows.iter().map(|row| sts.titled(&row.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0).min(60);
-    for (index, row) in rows.iter().enumerate() {
+    for (index, (row, name)) in rows.iter().zip(&names).enumerate() {
         let style = match row.verdict {
             "pass" => GOOD,
             "fail" | "error" => ERROR,
             _ => WARNING,
         };
-        let name: String = row.name.chars().take(60).collect();
+        let name: String = name.chars().take(60).collect();
         let seconds = row.duration as f64 / 1e9;
         let mut line = format!(
             "{:>5}  {style}{:<12}{style:#}  {name:<width$}  {:>4} steps  {seconds:>7.2} s",

@@ -96,15 +96,31 @@ impl Goal {
     }
 
     /// `location Open`, `switch Open ──?close──► Closing (door.aml:14)`, `condition code > 0 is
-    /// false, of switch …`.
+    /// false, of switch …`, with the names of the model text: files keep it.
     pub fn show(self, sts: &Sts) -> String {
+        let name = |id| sts.location(id).name.clone();
+        self.shown(sts, name, |id| sts.show_switch(id))
+    }
+
+    /// The same for people: `location locked, after ?unlock` instead of `location _6`.
+    pub fn title(self, sts: &Sts) -> String {
+        let name = |id| sts.location_title(id).to_owned();
+        self.shown(sts, name, |id| sts.switch_title(id))
+    }
+
+    fn shown(
+        self,
+        sts: &Sts,
+        name: impl Fn(LocationId) -> String,
+        show: impl Fn(SwitchId) -> String,
+    ) -> String {
         let switched = |id: SwitchId| {
             let place = sts.show_place(sts.switch(id).place);
             let place = match place.is_empty() {
                 true => String::new(),
                 false => format!(" ({place})"),
             };
-            format!("switch {}{place}", sts.show_switch(id))
+            format!("switch {}{place}", show(id))
         };
         let text = |id: SwitchId, expr: &ioco_sts::Expr| {
             ioco_sts::show_expr(sts, sts.switch(id).gate.label(), expr)
@@ -114,7 +130,7 @@ impl Goal {
             place.map_or_else(String::new, |place| text(id, place.condition))
         };
         match self {
-            Goal::Location(id) => format!("location {}", sts.location(id).name),
+            Goal::Location(id) => format!("location {}", name(id)),
             Goal::Switch(id) => switched(id),
             Goal::Decision { switch, outcome } => {
                 let guard = text(switch, &sts.switch(switch).guard);

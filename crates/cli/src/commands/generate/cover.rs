@@ -25,6 +25,9 @@ const MAX_STATES: usize = 100_000;
 #[derive(Serialize)]
 struct GoalLine {
     goal: String,
+    /// The same for people.
+    #[serde(skip)]
+    title: String,
     verdict: &'static str,
     test: Option<NumberedTest>,
     /// Why it is unreachable, or how far the search went.
@@ -83,7 +86,7 @@ impl Lines<'_> {
                     (None, Some(_)) => format!("test {number}"),
                     (None, None) => String::new(),
                 };
-                output::print(&format!("{:<12} {}  {why}\n", line.verdict, line.goal));
+                output::print(&format!("{:<12} {}  {why}\n", line.verdict, line.title));
                 Ok(())
             }
         });
@@ -105,6 +108,7 @@ impl CoverObserver for Lines<'_> {
         };
         let line = GoalLine {
             goal: goal.show(self.sts),
+            title: goal.title(self.sts),
             verdict: word,
             test: test.map(|test| NumberedTest::new(self.sts, number, test, self.format)),
             reason,
@@ -319,6 +323,7 @@ impl Lines<'_> {
             let number = visited.map_or(0, |test| first + test + 1);
             let line = GoalLine {
                 goal: format!("state {}", state.show(self.sts)),
+                title: format!("state {}", state.title(self.sts)),
                 verdict: if test.is_some() { "covered" } else { "unknown" },
                 test: test.map(|test| NumberedTest::new(self.sts, number, test, self.format)),
                 reason: match test {
