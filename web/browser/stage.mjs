@@ -1,12 +1,13 @@
 // What the browser tests stand on: a real project, a real `ioco serve`, a real Chromium.
 
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright-core";
+import { folder as folderOfPictures, taken } from "./pictures.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 export const root = resolve(here, "../..");
@@ -14,7 +15,7 @@ const program = process.env.IOCO ?? join(root, "target/debug/ioco");
 const run = promisify(execFile);
 
 /** Where the pictures of the book go; only when they are asked for. */
-const pictures = process.env.IOCO_PICTURES ? join(root, "book/src/images") : null;
+const pictures = process.env.IOCO_PICTURES ? folderOfPictures : null;
 
 /** A patience that a busy machine does not exhaust. */
 export const PATIENT = Number(process.env.IOCO_PATIENCE ?? 120_000);
@@ -37,6 +38,20 @@ export async function door() {
   const place = folder();
   await ioco(place, "new", "door");
   return join(place, "door");
+}
+
+/** A project with a model of 400 locations, too many to be drawn one by one. */
+export function large(locations = 400) {
+  const place = folder();
+  const switches = [];
+  for (let from = 0; from < locations; from += 1) {
+    const next = (from + 1) % locations;
+    if (from % 2 === 1) switches.push(`(${from},"!at${from}",${next})`);
+    else switches.push(`(${from},"?go${from % 5}",${next})`, `(${from},"?back",${(((from * 7) % locations) & ~1) + 1})`);
+  }
+  writeFileSync(join(place, "large.aut"), `des (0,${switches.length},${locations})\n${switches.join("\n")}\n`);
+  writeFileSync(join(place, "ioco.toml"), 'model = "large.aut"\n');
+  return place;
 }
 
 /** Starts `ioco serve` and waits for the address that it prints. */
@@ -122,6 +137,7 @@ export async function picture(page, name) {
   await page.mouse.move(640, 5);
   await page.waitForTimeout(400);
   await page.screenshot({ path: join(pictures, `${name}.png`) });
+  taken(name);
 }
 
 export function remove(place) {

@@ -2,7 +2,7 @@
     one anew. A model with errors starts nothing; the message above every view says what is wrong. */
 
 import { app } from "./app.svelte";
-import type { Changes } from "./data/contract";
+import type { Changes, RunRequest } from "./data/contract";
 import { ended } from "./data/source";
 import { follower } from "./follow.svelte";
 import { start } from "./start.svelte";
@@ -15,18 +15,20 @@ class Watching {
   async hear(changes: Changes | null): Promise<void> {
     const before = this.#seen;
     this.#seen = changes;
-    if (!changes || !before || !start.again || !start.last || this.#busy) return;
+    // The run that is looked at says what was asked for, in whatever tab it was started.
+    const wanted = follower.followed?.detail.request ?? start.last;
+    if (!changes || !before || !start.again || !wanted || this.#busy) return;
     if (changes.model === before.model && changes.system === before.system) return;
     if (app.wrong || app.modelError) return;
     this.#busy = true;
     try {
-      await this.#again(start.last);
+      await this.#again(wanted);
     } finally {
       this.#busy = false;
     }
   }
 
-  async #again(request: NonNullable<typeof start.last>): Promise<void> {
+  async #again(request: RunRequest): Promise<void> {
     const going = follower.run !== null && follower.followed !== null && !ended(follower.followed.detail.state);
     if (going && follower.run !== null) {
       const run = follower.run;

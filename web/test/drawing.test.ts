@@ -29,6 +29,12 @@ describe("a drawing", () => {
     expect(lines[2]?.text).toBe("tries := 0");
   });
 
+  it("leaves the guard in the title of a location to the switch that leads there", () => {
+    const titled = model([[0, 1, "?unlock(code)"]], ["locked [twice]", "locked, after ?unlock [code == secret]"]);
+    Object.assign(titled.locations[1] ?? {}, { named: false });
+    expect(draw(titled, whole).nodes.map((node) => node.text)).toEqual(["locked [twice]", "locked, after ?unlock"]);
+  });
+
   it("shows a collapsed process as one node with all its locations", () => {
     const drawing = draw(door, { ...whole, collapsed: new Set([0]) });
     expect(drawing.nodes.map((node) => [node.text, node.locations])).toEqual([["p0 (2)", [0, 1]], ["bell", [2]]]);

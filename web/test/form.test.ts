@@ -34,6 +34,15 @@ describe("the form of a run", () => {
     expect(mistakes({ ...emptyForm(project), failures: "0", time: "500ms", timeout: "1.5s", coverage: "99.5" })).toEqual({});
   });
 
+  it("asks for several jobs without a speed or a pause", () => {
+    const form = { ...emptyForm(project), jobs: "3", delay: 20, paused: true };
+    expect(request(form, "m", [])).toMatchObject({ jobs: 3 });
+    expect(Object.keys(request(form, "m", []))).not.toEqual(expect.arrayContaining(["paused"]));
+    expect(request(form, "m", []).delay_ms).toBeUndefined();
+    expect(request({ ...form, jobs: "1" }, "m", [])).toMatchObject({ delay_ms: 20, paused: true });
+    for (const jobs of ["0", "257", "x", "1.5"]) expect(mistakes({ ...form, jobs })).toHaveProperty("jobs");
+  });
+
   it("sends a seed of 64 bits as it was typed", () => {
     const form = { ...emptyForm(project), seed: "18446744073709551615" };
     expect(stringifyExact(request(form, "m", []))).toContain('"seed":18446744073709551615');

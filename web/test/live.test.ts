@@ -57,6 +57,18 @@ describe("batches", () => {
     expect(followed.detail.trend.map((point) => point.steps)).toEqual([5, 9]);
   });
 
+  it("draw a point for every step that covers something, and one for the end", () => {
+    const point = (steps: number, switches: number) => ({ steps, locations: 1, switches, data: 0 });
+    const batches = [[point(0, 0), point(2, 1)], [point(2, 2), point(5, 2)], [point(9, 2)], [point(30, 2), point(31, 3)]];
+    const followed = batches.map((trend) => batch({ trend })).reduce(advance, begin(detail()));
+    expect(followed.detail.trend.map(({ steps, switches }) => [steps, switches])).toEqual([[0, 0], [2, 2], [30, 2], [31, 3]]);
+  });
+
+  it("take back a message that no longer holds", () => {
+    const followed = advance(advance(begin(detail()), batch({ message: "waiting for an adapter" })), batch({}));
+    expect(followed.detail.message).toBeNull();
+  });
+
   it("keep the last steps in order, of one test only", () => {
     expect(recent(steps(1, 2), steps(3)).map((step) => step.number)).toEqual([1, 2, 3]);
     expect(recent(steps(1, 2, 3), steps(2, 3, 4)).map((step) => step.number)).toEqual([1, 2, 3, 4]);
@@ -66,9 +78,9 @@ describe("batches", () => {
   });
 
   it("leave a long trend drawable, with its last point", () => {
-    const long = Array.from({ length: 1000 }, (_, index) => ({ steps: index, locations: 0, switches: 0, data: 0 }));
+    const long = Array.from({ length: 2000 }, (_, index) => ({ steps: index, locations: 0, switches: 0, data: 0 }));
     const short = thin(long);
-    expect(short.length).toBeLessThanOrEqual(501);
-    expect(short.at(-1)?.steps).toBe(999);
+    expect(short.length).toBeLessThanOrEqual(1001);
+    expect(short.at(-1)?.steps).toBe(1999);
   });
 });

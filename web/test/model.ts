@@ -35,7 +35,7 @@ export function detail(): RunDetail {
 export function batch(changes: Partial<Live>): Live {
   return {
     run: "r", state: "running", tests: 1, steps: 1, steps_per_second: 1, seconds: 1, silences: 0, limits: { tests: null, seconds: null }, test: 1, step: 1, switch_counts: [], location_counts: [],
-    current: null, coverage: { locations: [1, 2], switches: [1, 2], data: [0, 0] }, trend: [], recent: [], failures: [], message: null,
+    waiting: null, workers: [], current: null, coverage: { locations: [1, 2], switches: [1, 2], data: [0, 0] }, trend: [], recent: [], failures: [], message: null,
     ...changes,
   };
 }

@@ -11,8 +11,8 @@ use ioco_campaign::{
 use ioco_engine::StrategyKind;
 use ioco_shrink::SHRINKERS;
 use ioco_view::{
-    ConnectionView, DefaultsView, Exploration, Given, GoalView, ModelView, ProjectView, RunSummary,
-    SettingsView, WalkedStep, explore,
+    ConnectionView, DefaultsView, Exploration, GoalView, ModelView, ProjectView, RunRequest,
+    RunSummary, SettingsView, WalkedStep, explore,
 };
 use serde::Deserialize;
 
@@ -40,30 +40,6 @@ pub struct App {
     runs: Mutex<BTreeMap<String, Arc<Run>>>,
     pub jobs: Mutex<BTreeMap<String, Arc<Job>>>,
     pub goals: Mutex<Goals>,
-}
-
-/// What a person chose for a run; ioco.toml says the rest.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
-#[serde(default)]
-#[cfg_attr(test, ts(optional_fields = nullable))]
-pub struct RunRequest {
-    pub model: String,
-    pub connection: Option<ConnectionView>,
-    pub strategy: Option<String>,
-    #[cfg_attr(test, ts(type = "Whole | null", optional = nullable))]
-    pub seed: Option<u64>,
-    pub tests: Option<u64>,
-    pub steps: Option<u64>,
-    pub time: Option<String>,
-    pub coverage: Option<f64>,
-    pub failures: Option<u64>,
-    pub timeout: Option<String>,
-    pub delay_ms: Option<u64>,
-    #[cfg_attr(test, ts(as = "Option<bool>", optional))]
-    pub paused: bool,
-    #[cfg_attr(test, ts(as = "Option<Vec<Given>>", optional))]
-    pub prefix: Vec<Given>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -97,6 +73,8 @@ pub struct GoalsRunRequest {
 
 /// Slower than this is a pause.
 const SLOWEST: u64 = 60_000;
+/// Each job has a thread and a system of its own on this machine.
+const MAX_JOBS: usize = 256;
 
 impl App {
     pub fn new(project: Project, choice: SystemChoice, token: String, port: u16) -> App {
@@ -177,7 +155,11 @@ impl App {
             beginning,
             ..self.plan(request)?
         };
-        self.go(plan, Control::new(request.paused, delay))
+        if plan.jobs > 1 && (request.paused || !delay.is_zero()) {
+            return Err(one_by_one());
+        }
+        let control = Control::new(request.paused, delay);
+        self.go(plan, control, Some(request.clone()))
     }
 
     /// Runs the tests behind the covered goals of a model.
@@ -202,7 +184,7 @@ impl App {
             known: false,
             ..self.plan(&request)?
         };
-        self.go(plan, Control::default())
+        self.go(plan, Control::default(), None)
     }
 
     fn plan(&self, request: &RunRequest) -> Result<Plan, Refusal> {
@@ -249,17 +231,24 @@ impl App {
             shrinking: shrinking(),
             known: true,
             beginning: Vec::new(),
-            jobs: 1,
+            jobs: jobs(request.jobs)?,
             shard: None,
             scripts: Vec::new(),
             project: self.project.clone(),
         })
     }
 
-    fn go(&self, plan: Plan, control: Control) -> Result<RunSummary, Refusal> {
+    /// Starts a run; `request` asks for the same once more, where that can be asked for.
+    fn go(
+        &self,
+        plan: Plan,
+        control: Control,
+        request: Option<RunRequest>,
+    ) -> Result<RunSummary, Refusal> {
         self.walks.end();
         let in_use = self.slot.take("a run is under way")?;
-        let run = Run::start(plan, control, Arc::clone(&self.progress_by_failure), in_use)?;
+        let progress = Arc::clone(&self.progress_by_failure);
+        let run = Run::start(plan, control, request, progress, in_use)?;
         let summary = run.summary();
         self.runs().insert(summary.run.clone(), run);
         Ok(summary)
@@ -322,6 +311,9 @@ impl App {
                 "only runs of this page can be controlled here",
             ));
         };
+        if run.is_shared() && ["pause", "resume", "step", "speed"].contains(&&*request.action) {
+            return Err(one_by_one());
+        }
         match request.action.as_str() {
             "pause" => run.control.pause(),
             "resume" => run.control.resume(),
@@ -399,6 +391,25 @@ impl App {
     fn runs(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Run>>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How many systems are tested side by side.
+pub fn jobs(wanted: Option<usize>) -> Result<usize, Refusal> {
+    match wanted.unwrap_or(1) {
+        jobs @ 1..=MAX_JOBS => Ok(jobs),
+        _ => Err(Refusal::wrong(
+            format!("jobs must be from 1 to {MAX_JOBS}"),
+            "campaigns on several machines take more: see `ioco campaign`",
+        )),
+    }
+}
+
+/// With several jobs there is no next step to wait for.
+fn one_by_one() -> Refusal {
+    Refusal::wrong(
+        "a run with several jobs cannot be paused, stepped or slowed down",
+        "start it with one job",
+    )
 }
 
 pub fn no_run(id: &str) -> Refusal {

@@ -8,16 +8,16 @@ use ioco_view::{
     Change, ConnectionView, CoverageView, DefaultsView, DiagnosticView, Exploration, FailureDetail,
     FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine,
     ModelName, ModelView, Parameter, ParameterView, ProgressPoint, ProjectView, RunDetail,
-    RunState, RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind, StepView,
-    SwitchView, TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView, WalkedStep, Why,
-    WireView,
+    RunRequest, RunState, RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind,
+    StepView, SwitchView, TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView,
+    WalkedStep, Why, WireView,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value as Json, json};
 use ts_rs::TS;
 
-use crate::app::{ControlRequest, ExploreRequest, GoalsRunRequest, RunRequest};
+use crate::app::{ControlRequest, ExploreRequest, GoalsRunRequest};
 use crate::changes::Changes;
 use crate::drafts::{Draft, DraftCompletion, DraftDiagnostic, DraftFix, DraftRequest, SaveRequest};
 use crate::failures::AcceptRequest;
@@ -25,7 +25,7 @@ use crate::history::Comparison;
 use crate::jobs::generate::{GenerateRequest, GenerateResult, GoalRef};
 use crate::jobs::recorded::{ReplayRequest, ReplayResult, ShrinkRequest, ShrinkResult};
 use crate::jobs::{JobResult, JobState, JobView};
-use crate::live::{Current, Limits, Live, RecentStep};
+use crate::live::{Current, Limits, Live, RecentStep, Waiting, WorkerTest, WorkerView};
 use crate::refusal::Refused;
 use crate::script::ScriptView;
 use crate::walk::{KeptWalk, WalkRequest, WalkState, WalkStepRequest, WalkView};
@@ -388,6 +388,7 @@ fn typescript() -> String {
         TraceView,
         TrendPoint,
         VariableView,
+        Waiting,
         WalkRequest,
         WalkState,
         WalkStepRequest,
@@ -395,6 +396,8 @@ fn typescript() -> String {
         WalkedStep,
         Why,
         WireView,
+        WorkerTest,
+        WorkerView,
     ];
     text
 }

@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use ioco_campaign::work::WorkerRow;
 use ioco_engine::{FailureCounts, RunVerdict, Summary, TestReport, Tester, allowed_in};
 use ioco_sts::{Step, Sts, SwitchId};
 use ioco_view::{
     CoverageView, FailureSummary, RunDetail, RunState, RunSummary, SilenceView, StateView,
-    StepKind, TestRow, TrendPoint, location_counts, reached, thin,
+    StepKind, TestRow, TrendPoint, extend_trend, location_counts, reached,
 };
 use serde::Serialize;
 
@@ -32,6 +33,10 @@ pub struct Live {
     /// Waits that ended in silence.
     pub silences: u64,
     pub limits: Limits,
+    /// What the run waits for before its first step.
+    pub waiting: Option<Waiting>,
+    /// Who carries out the tests, where several do.
+    pub workers: Vec<WorkerView>,
     /// The test under way and the number of its steps.
     pub test: u64,
     pub step: usize,
@@ -62,6 +67,53 @@ impl Limits {
         Limits {
             tests: stop.tests,
             seconds: stop.time.map(|nanoseconds| nanoseconds as f64 / 1e9),
+        }
+    }
+}
+
+/// A wait with a limit, before the first step of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct Waiting {
+    pub what: String,
+    /// Seconds that it has lasted.
+    pub since: f64,
+    /// Seconds after which the run gives up.
+    pub limit: f64,
+}
+
+/// A worker: what it has done for this run, and what it does now.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct WorkerView {
+    pub worker: String,
+    pub tests: u64,
+    pub steps: u64,
+    pub failed: u64,
+    pub now: Vec<WorkerTest>,
+}
+
+/// A test under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
+pub struct WorkerTest {
+    /// 0 where a failure is confirmed or shrunk.
+    pub test: u64,
+    pub steps: u64,
+}
+
+impl WorkerView {
+    pub fn of(row: &WorkerRow) -> WorkerView {
+        let now = row.now.iter().map(|doing| WorkerTest {
+            test: doing.test,
+            steps: doing.steps,
+        });
+        WorkerView {
+            worker: row.worker.clone(),
+            tests: row.tests,
+            steps: row.steps,
+            failed: row.failed,
+            now: now.collect(),
         }
     }
 }
@@ -97,6 +149,9 @@ pub struct Seen {
     pub message: Option<String>,
     pub limits: Limits,
     restarts: u64,
+    /// What is waited for, since when, and for how long at most.
+    pub waiting: Option<(String, Instant, Duration)>,
+    pub workers: Vec<WorkerView>,
     silences: u64,
     rate: f64,
     test: u64,
@@ -118,8 +173,8 @@ pub struct FeedPosition {
     state: Option<RunState>,
     switches: Vec<u64>,
     locations: Vec<u64>,
-    /// Of the last point of the trend.
-    steps: Option<u64>,
+    /// The last point of the trend.
+    point: Option<TrendPoint>,
     failures: usize,
 }
 
@@ -154,9 +209,13 @@ impl Seen {
         let first = got.version.is_none();
         got.version = Some(self.version);
         got.state = Some(state);
-        let new_point = |point: &&TrendPoint| got.steps.is_none_or(|steps| point.steps > steps);
-        let trend: Vec<TrendPoint> = self.trend.iter().filter(new_point).copied().collect();
-        got.steps = self.trend.last().map(|point| point.steps).or(got.steps);
+        // The last point may have changed: silence covers something without being a step of its own.
+        let is_new = |point: &&TrendPoint| {
+            got.point
+                .is_none_or(|known| point.steps >= known.steps && **point != known)
+        };
+        let trend: Vec<TrendPoint> = self.trend.iter().filter(is_new).copied().collect();
+        got.point = self.trend.last().copied().or(got.point);
         let failures = self.failures[got.failures.min(self.failures.len())..].to_vec();
         got.failures = self.failures.len();
         Some(Live {
@@ -172,6 +231,12 @@ impl Seen {
                 tests: { self.limits.tests }.map(|tests| tests.saturating_add(self.restarts)),
                 ..self.limits
             },
+            waiting: self.waiting.as_ref().map(|(what, since, limit)| Waiting {
+                what: what.clone(),
+                since: since.elapsed().as_secs_f64(),
+                limit: limit.as_secs_f64(),
+            }),
+            workers: self.workers.clone(),
             test: self.test,
             step: self.step,
             switch_counts: changed(&self.switches, &mut got.switches, first),
@@ -200,7 +265,19 @@ impl Seen {
             trend: self.trend.clone(),
             failure_ids: self.failures.iter().map(|f| f.id.clone()).collect(),
             tests_listed: self.failed.iter().chain(others).cloned().collect(),
+            request: None,
         }
+    }
+
+    /// What is covered after so many steps.
+    pub fn covered(&mut self, point: TrendPoint) {
+        extend_trend(&mut self.trend, point);
+    }
+
+    /// Several workers carry out the tests, so there is no test of this process to show.
+    pub fn rate(&mut self, rate: f64, seconds: f64) {
+        self.rate = rate;
+        self.summary.seconds = seconds;
     }
 
     pub fn found(&mut self, failure: FailureSummary) {
@@ -208,12 +285,12 @@ impl Seen {
         self.failures.push(failure);
     }
 
-    /// A test is over.
-    pub fn tested(&mut self, report: &TestReport, failure: Option<String>) {
+    /// A test is over; the name is what people call it.
+    pub fn tested(&mut self, report: &TestReport, name: Option<String>, failure: Option<String>) {
         let row = TestRow {
             number: report.number,
             seed: report.seed,
-            name: report.name.clone(),
+            name,
             verdict: match &report.execution.verdict {
                 ioco_sts::Verdict::Pass => "pass",
                 ioco_sts::Verdict::Fail(_) => "fail",
@@ -289,7 +366,7 @@ impl Speed {
     }
 
     /// Steps a second, over about the last second.
-    fn measure(&mut self, steps: u64) -> f64 {
+    pub fn measure(&mut self, steps: u64) -> f64 {
         let seconds = self.since.elapsed().as_secs_f64();
         if seconds > 0.5 {
             self.rate = (steps - self.steps.min(steps)) as f64 / seconds;
@@ -329,17 +406,7 @@ impl Counts {
         seen.numbers(&self.summary);
         seen.switches = self.switches;
         seen.locations = self.locations;
-        // The last point moves along while nothing new is covered.
-        let flat = match seen.trend.as_slice() {
-            [.., before, last] => last.same(before) && last.same(&self.point),
-            _ => false,
-        };
-        match seen.trend.last_mut() {
-            Some(last) if last.steps >= self.point.steps => *last = self.point,
-            Some(last) if flat => *last = self.point,
-            _ => seen.trend.push(self.point),
-        }
-        thin(&mut seen.trend);
+        seen.covered(self.point);
     }
 }
 

@@ -6,17 +6,22 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use ioco_campaign::work::WorkerRow;
 use ioco_campaign::{
     Campaign, CampaignError, FoundFailure, Interrupt, Observer, Outcome, Plan, Remedy,
     ShrinkSettings, failures,
 };
 use ioco_engine::{Explanation, FailureId, RunVerdict, TestReport, Tester};
 use ioco_sts::Sts;
-use ioco_view::{Facts, FailureSummary, ProgressPoint, RunDetail, RunState, RunSummary};
+use ioco_view::{
+    Facts, FailureSummary, ProgressPoint, RunDetail, RunRequest, RunState, RunSummary, TrendPoint,
+};
 
 use crate::clock;
 use crate::control::Control;
-use crate::live::{Counts, Ending, Feed, FeedPosition, Limits, Live, Speed, TesterView};
+use crate::live::{
+    Counts, Ending, Feed, FeedPosition, Limits, Live, Speed, TesterView, WorkerView,
+};
 use crate::refusal::Refusal;
 use crate::slot::InUse;
 use crate::{words, work};
@@ -30,6 +35,10 @@ pub type ShrinkingProgress = Arc<Mutex<HashMap<String, Vec<ProgressPoint>>>>;
 /// A run of this server: under way, or over.
 pub struct Run {
     pub control: Control,
+    /// What was asked for, where it can be asked for again.
+    request: Option<RunRequest>,
+    /// Whether several workers carry out the tests.
+    is_shared: bool,
     feed: Feed,
     interrupt: Interrupt,
 }
@@ -39,11 +48,14 @@ impl Run {
     pub fn start(
         plan: Plan,
         control: Control,
+        request: Option<RunRequest>,
         progress_by_failure: ShrinkingProgress,
         in_use: InUse,
     ) -> Result<Arc<Run>, Refusal> {
         let run = Arc::new(Run {
             control,
+            request,
+            is_shared: plan.jobs > 1,
             feed: Feed::default(),
             interrupt: Interrupt::default(),
         });
@@ -73,6 +85,9 @@ impl Run {
             started: Instant::now(),
             written: Instant::now(),
             place: (0, usize::MAX),
+            covered: None,
+            invitation: None,
+            limit: Duration::from_nanos(plan.reach.patience),
             speed: Speed::new(),
             shrinking_progress: Vec::new(),
             found: None,
@@ -107,6 +122,9 @@ impl Run {
             };
             seen.numbers(&campaign.session.tester.summary());
             seen.limits = Limits::of(&campaign.session.tester);
+            let what = "the system to be ready".to_owned();
+            seen.waiting = Some((what, Instant::now(), watcher.limit));
+            seen.message.clone_from(&watcher.invitation);
         });
         let _ = opened.send(Ok(()));
         let outcome = guarded(|| campaign.run(&mut watcher));
@@ -119,6 +137,10 @@ impl Run {
     fn over(&self, outcome: Result<Outcome, CampaignError>, seconds: f64) {
         self.feed.write(|seen| {
             seen.summary.seconds = seconds;
+            seen.waiting = None;
+            for worker in &mut seen.workers {
+                worker.now.clear();
+            }
             match outcome {
                 Ok(outcome) => {
                     seen.numbers(&outcome.summary);
@@ -154,7 +176,13 @@ impl Run {
         let seen = self.feed.seen();
         let mut detail = seen.detail(self.state(seen.summary.state));
         detail.summary.delay_ms = self.delay_ms();
+        detail.request.clone_from(&self.request);
         detail
+    }
+
+    /// Whether several workers carry out the tests, so that nobody can wait for the next step.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     fn delay_ms(&self) -> u64 {
@@ -206,6 +234,12 @@ struct Watcher<'a> {
     written: Instant,
     /// The test and the number of its steps, when last looked at.
     place: (u64, usize),
+    /// What was covered when last looked at.
+    covered: Option<TrendPoint>,
+    /// Who has to connect before the run can begin.
+    invitation: Option<String>,
+    /// How long a system may take until it is ready.
+    limit: Duration,
     speed: Speed,
     shrinking_progress: Vec<ProgressPoint>,
     /// The failure that the test under way turned out to be.
@@ -214,6 +248,31 @@ struct Watcher<'a> {
 }
 
 impl Watcher<'_> {
+    /// Every step that covers something is a point of the curve, however fast the run goes.
+    fn cover(&mut self, tester: &Tester) {
+        let covered = tester.coverage();
+        let now = TrendPoint::of(covered, 0);
+        if self.covered.as_ref() != Some(&now) {
+            self.covered = Some(now);
+            let point = TrendPoint::of(covered, tester.summary().steps());
+            self.run.feed.write(|seen| seen.covered(point));
+        }
+    }
+
+    /// The run goes on.
+    fn begun(&mut self) {
+        let invitation = self.invitation.take();
+        let is_waiting = self.run.feed.seen().waiting.is_some();
+        if is_waiting || invitation.is_some() {
+            self.run.feed.write(|seen| {
+                seen.waiting = None;
+                if seen.message == invitation {
+                    seen.message = None;
+                }
+            });
+        }
+    }
+
     fn write(&mut self, tester: &mut Tester) {
         let moment = TesterView::of(tester, &self.sts, &mut self.speed);
         let seconds = self.started.elapsed().as_secs_f64();
@@ -227,7 +286,40 @@ impl Watcher<'_> {
 }
 
 impl Observer for Watcher<'_> {
+    fn ready(&mut self) {
+        self.begun();
+    }
+
+    fn notice(&mut self, message: &str) {
+        if self.id.is_empty() {
+            self.invitation = Some(message.to_owned());
+        } else {
+            self.say(message.to_owned());
+        }
+    }
+
+    fn workers(&mut self, workers: &[WorkerRow], tester: &mut Tester) {
+        let now = || workers.iter().flat_map(|worker| &worker.now);
+        let under_way: u64 = now().map(|doing| doing.steps).sum();
+        let counts = Counts::of(tester, &self.sts, 0);
+        if under_way > 0 || tester.summary().tests > 0 {
+            self.begun();
+        }
+        let rate = self.speed.measure(tester.summary().steps() + under_way);
+        let seconds = self.started.elapsed().as_secs_f64();
+        let rows: Vec<WorkerView> = workers.iter().map(WorkerView::of).collect();
+        self.run.feed.write(|seen| {
+            counts.write(seen);
+            seen.rate(rate, seconds);
+            seen.workers = rows;
+        });
+    }
+
     fn handled(&mut self, tester: &mut Tester) {
+        self.cover(tester);
+        if self.run.is_shared {
+            return;
+        }
         if self.run.control.is_free() {
             if self.written.elapsed() >= FRESH {
                 self.write(tester);
@@ -251,11 +343,15 @@ impl Observer for Watcher<'_> {
             .failure
             .and_then(|group| self.ids.get(&group).cloned());
         let counts = Counts::of(tester, &self.sts, 0);
-        let end = Ending::of(report, tester, &self.sts);
+        // Tests side by side have no last step of all.
+        let end = (!self.run.is_shared).then(|| Ending::of(report, tester, &self.sts));
+        let name = report.name.as_deref().map(|name| self.sts.titled(name));
         self.run.feed.write(|seen| {
             counts.write(seen);
-            seen.tested(report, failure);
-            end.write(seen);
+            seen.tested(report, name, failure);
+            if let Some(end) = end {
+                end.write(seen);
+            }
         });
     }
 

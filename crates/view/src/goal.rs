@@ -1,7 +1,7 @@
 //! What became of a coverage goal, with the test behind it.
 
 use ioco_generate::cover::{Goal, GoalVerdict, Instance};
-use ioco_sts::{Direction, Semantics, Step, Sts, SwitchId};
+use ioco_sts::{Direction, LocationId, Semantics, Step, Sts, SwitchId};
 use serde::{Deserialize, Serialize};
 
 use crate::run::TestView;
@@ -10,8 +10,10 @@ use crate::trace::{TraceView, Tracer};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct GoalView {
-    /// `switch Open ──?close──► Closing (door.aml:14)`.
+    /// `switch Open ──?close──► Closing (door.aml:14)`, for people.
     pub goal: String,
+    /// What its test is called, with the names of the model text.
+    pub name: String,
     /// `location`, `switch`, ...
     pub kind: String,
     /// The number of the location, or of the switch that it is about.
@@ -38,7 +40,6 @@ pub fn goal_of(
     seconds: f64,
 ) -> GoalView {
     let sts = semantics.sts().clone();
-    let shown = goal.show(&sts);
     let (verdict, reason) = match verdict {
         GoalVerdict::Covered { .. } => ("covered", None),
         GoalVerdict::Unreachable(reason) => ("unreachable", Some(reason.to_string())),
@@ -56,31 +57,50 @@ pub fn goal_of(
         tracer.finish(&[])
     });
     GoalView {
-        kind: shown.split(' ').next().unwrap_or_default().to_owned(),
-        goal: shown,
-        id: Some(number_of(goal)),
         verdict: verdict.to_owned(),
         reason,
         solver_calls,
         seconds,
         test,
+        ..GoalView::undecided(goal, &sts)
     }
 }
 
 impl GoalView {
+    /// A goal that nothing is known about yet.
+    pub fn undecided(goal: Goal, sts: &Sts) -> GoalView {
+        let name = goal.show(sts);
+        GoalView {
+            kind: name.split(' ').next().unwrap_or_default().to_owned(),
+            goal: goal.title(sts),
+            name,
+            id: Some(number_of(goal)),
+            verdict: "unknown".to_owned(),
+            reason: None,
+            solver_calls: 0,
+            seconds: 0.0,
+            test: None,
+        }
+    }
+
     /// What became of the goal that a test of a run is for; `None` for a test without one.
     pub fn of_test(test: &TestView, sts: &Sts) -> Option<GoalView> {
-        let goal = test.name.clone()?;
-        let (kind, what) = goal.split_once(' ')?;
+        let name = test.name.clone()?;
+        let (kind, what) = name.split_once(' ')?;
         // One test may do for several goals.
         let what = what.split(" (and ").next().unwrap_or(what);
         let of_switch = |index: &usize| {
-            let shown = sts.show_switch(SwitchId::from_index(*index));
-            what.strip_prefix(shown.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+            let id = SwitchId::from_index(*index);
+            let shown = [sts.show_switch(id), sts.switch_title(id)];
+            let begins = |shown: &String| what.strip_prefix(shown.as_str());
+            let mut rests = shown.iter().filter_map(begins);
+            rests.any(|rest| rest.is_empty() || rest.starts_with(" ("))
         };
         let id = match kind {
-            "location" => sts.location_named(what).map(|id| id.0),
+            "location" => (0..sts.locations().len())
+                .map(LocationId::from_index)
+                .find(|id| sts.location(*id).name == what || sts.location_title(*id) == what)
+                .map(|id| id.0),
             "switch" => (0..sts.switches().len())
                 .find(of_switch)
                 .map(|index| SwitchId::from_index(index).0),
@@ -105,13 +125,14 @@ impl GoalView {
             solver_calls: 0,
             seconds: 0.0,
             test: Some(test.trace.clone()),
-            goal,
+            goal: sts.titled(&name),
+            name,
         })
     }
 }
 
 /// The number of the location, or of the switch that a goal is about.
-pub fn number_of(goal: Goal) -> u32 {
+fn number_of(goal: Goal) -> u32 {
     match goal {
         Goal::Location(id) => id.0,
         Goal::Switch(switch)

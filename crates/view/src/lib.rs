@@ -7,6 +7,7 @@ mod failure;
 mod goal;
 mod model;
 mod project;
+mod request;
 mod run;
 mod trace;
 
@@ -14,14 +15,15 @@ pub use explore::{Exploration, Given, MenuEntry, Parameter, WalkedStep, explore,
 pub use failure::{
     Facts, FailureDetail, FailureStatus, FailureSummary, ModelLine, ProgressPoint, Why,
 };
-pub use goal::{GoalView, goal_of, number_of};
+pub use goal::{GoalView, goal_of};
 pub use model::{
     DiagnosticView, LabelView, LocationView, ModelView, ParameterView, SourceView, SwitchView,
     VariableView,
 };
 pub use project::{ConnectionView, DefaultsView, ModelName, ProjectView, SettingsView};
+pub use request::RunRequest;
 pub use run::{
     CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, SilenceView, TestRow,
-    TestView, TrendPoint, known_failure, location_counts, reached, thin,
+    TestView, TrendPoint, extend_trend, known_failure, location_counts, reached,
 };
 pub use trace::{Change, StateView, StepKind, StepView, TimeSpent, TraceView, Tracer, WireView};

@@ -1,12 +1,14 @@
 //! Runs: their numbers, and what their events say when they are followed through the model.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ioco_engine::{Coverage, CoverageWalk, Event, RunVerdict, SavedVerdict, StopReason, Summary};
 pub use ioco_engine::{RecordedFailure as Recorded, known_failure};
 use ioco_sts::{Semantics, Sts, SwitchId};
 use serde::{Deserialize, Serialize};
 
+use crate::request::RunRequest;
 use crate::trace::{TraceView, Tracer};
 
 /// More tests than this are not listed.
@@ -109,6 +111,10 @@ pub struct RunDetail {
     pub failure_ids: Vec<String>,
     /// Failing ones first.
     pub tests_listed: Vec<TestRow>,
+    /// What was asked for, where it can be asked for again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", ts(optional))]
+    pub request: Option<RunRequest>,
 }
 
 /// What was covered after so many steps.
@@ -295,7 +301,7 @@ impl RunWalk {
                 self.test_finished(TestRow {
                     number: *test,
                     seed: *seed,
-                    name,
+                    name: name.map(|name| self.walk.sts().titled(&name)),
                     verdict: TestRow::verdict(verdict).to_owned(),
                     steps: *steps,
                     seconds: *duration as f64 / 1e9,
@@ -316,13 +322,15 @@ impl RunWalk {
             }
             _ => {}
         }
+        if let Event::TestStarted { .. } | Event::StepTaken { .. } | Event::TestFinished { .. } =
+            event
+        {
+            let point = TrendPoint::of(self.walk.coverage(), self.detail.summary.steps);
+            extend_trend(&mut self.detail.trend, point);
+        }
     }
 
     fn test_finished(&mut self, row: TestRow) {
-        let point = TrendPoint::of(self.walk.coverage(), self.detail.summary.steps);
-        let trend = &mut self.detail.trend;
-        trend.push(point);
-        thin(trend);
         if row.verdict == "fail" {
             if let Some(id) = &row.failure
                 && !self.detail.failure_ids.contains(id)
@@ -338,6 +346,12 @@ impl RunWalk {
             }
             self.others.push_back(row);
         }
+    }
+
+    /// Locations, switches and boundary values that are covered so far.
+    pub fn covered(&self) -> (u64, u64, u64) {
+        let now = TrendPoint::of(self.walk.coverage(), 0);
+        (now.locations, now.switches, now.data)
     }
 
     /// What was seen so far.
@@ -365,8 +379,22 @@ pub fn reached(counts: impl Iterator<Item = u64>) -> Vec<(u32, u64)> {
     numbered.filter(|(_, count)| *count > 0).collect()
 }
 
+/// Adds a point. The last one moves along while nothing new is covered, so that there is one for every step that
+/// covered something, and one for the end.
+pub fn extend_trend(trend: &mut Vec<TrendPoint>, point: TrendPoint) {
+    let flat = match trend.as_slice() {
+        [.., before, last] => last.same(before) && last.same(&point),
+        _ => false,
+    };
+    match trend.last_mut() {
+        Some(last) if flat || last.steps >= point.steps => *last = point,
+        _ => trend.push(point),
+    }
+    thin(trend);
+}
+
 /// Keeps a trend short: beginning and end stay, every second point between them goes.
-pub fn thin(trend: &mut Vec<TrendPoint>) {
+fn thin(trend: &mut Vec<TrendPoint>) {
     if trend.len() > MAX_TREND {
         let last = trend.len() - 1;
         let mut index = 0;
@@ -390,6 +418,7 @@ impl TestView {
         events: impl Iterator<Item = &'e Event>,
         known: &[Recorded],
     ) -> Option<TestView> {
+        let sts = Arc::clone(semantics.sts());
         let mut tracer = Tracer::new(semantics);
         let mut view = None;
         let mut began = 0;
@@ -405,7 +434,7 @@ impl TestView {
                     view = Some(TestView {
                         number,
                         seed: *seed,
-                        name: name.clone(),
+                        name: name.as_deref().map(|name| sts.titled(name)),
                         verdict: "running".to_owned(),
                         reason: None,
                         failure: None,

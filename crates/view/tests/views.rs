@@ -8,14 +8,15 @@ use ioco_engine::{
     Coverage, Event, EventLevel, FailureContext, FailureFile, Sender, Settings, StopConditions,
     TestReport, Tester, WireLine,
 };
+use ioco_generate::cover::Goal;
 use ioco_solve::GuardSolver;
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Relation, Semantics, Step,
     Sts, SwitchId, Value, Verdict,
 };
 use ioco_view::{
-    Facts, FailureDetail, ModelView, RunSummary, RunWalk, StepKind, TestView, Tracer, WalkedStep,
-    explore,
+    Facts, FailureDetail, GoalView, ModelView, RunSummary, RunWalk, StepKind, TestView, Tracer,
+    WalkedStep, explore,
 };
 
 const SHOP: &str = "\
@@ -296,6 +297,26 @@ fn the_events_of_a_run_give_the_coverage_that_the_tester_counted() {
     assert_eq!(detail.switch_counts, expected);
     assert_eq!(detail.summary.tests, 40);
     assert_eq!(detail.tests_listed.len(), 40);
+    // Every step that covers something is a point of the curve, and there are no others but the end.
+    let mut again = RunWalk::new(semantics(&sts), RunSummary::default(), Vec::new());
+    let mut risen = Vec::new();
+    let mut steps = 0;
+    for event in &events {
+        again.event(event);
+        steps += u64::from(matches!(event, Event::StepTaken { .. }));
+        let now = again.covered();
+        if risen.last().is_none_or(|(_, before)| *before != now) {
+            risen.retain(|(at, _)| *at != steps);
+            risen.push((steps, now));
+        }
+    }
+    let mut points: Vec<_> = detail.trend.iter().collect();
+    points.dedup_by(|later, before| later.same(before));
+    let points: Vec<_> = points
+        .iter()
+        .map(|point| (point.steps, (point.locations, point.switches, point.data)))
+        .collect();
+    assert_eq!(points, risen);
     let last = detail.trend.last().expect("a trend");
     assert_eq!(last.data, counted.covered_boundaries() as u64);
     assert_eq!(last.locations, counted.covered_locations() as u64);
@@ -316,4 +337,46 @@ fn the_events_of_a_run_give_the_coverage_that_the_tester_counted() {
             .all(|step| !step.states.is_empty())
     );
     assert!(TestView::new(&mut semantics, 41, events.iter(), &[]).is_none());
+}
+
+#[test]
+fn goals_have_titles_for_people_and_names_for_files() {
+    let sts = shop();
+    let unnamed = |id: &SwitchId| !sts.is_named(sts.switch(*id).target);
+    let switch = (0..sts.switches().len() as u32).map(SwitchId).find(unnamed);
+    let switch = switch.expect("a switch to a location without a name");
+    let target = sts.switch(switch).target;
+    for (goal, id) in [
+        (Goal::Switch(switch), switch.0),
+        (Goal::Location(target), target.0),
+    ] {
+        let view = GoalView::undecided(goal, &sts);
+        assert!(view.goal.contains("open, after ?pay"), "{}", view.goal);
+        assert!(!view.goal.contains('_'), "{}", view.goal);
+        assert!(
+            view.name.contains(&sts.location(target).name),
+            "{}",
+            view.name
+        );
+        assert_eq!(sts.titled(&view.name), view.goal);
+        // A test is known by the name that a store has, and by what people are shown.
+        for name in [
+            view.name.clone(),
+            view.goal.clone(),
+            format!("{} (and 2 more)", view.name),
+        ] {
+            let test = TestView {
+                number: 1,
+                seed: 1,
+                name: Some(name),
+                verdict: "pass".to_owned(),
+                reason: None,
+                failure: None,
+                trace: ioco_view::TraceView::default(),
+            };
+            let found = GoalView::of_test(&test, &sts).expect("a goal");
+            assert_eq!((found.id, &*found.kind), (Some(id), &*view.kind));
+            assert!(found.goal.starts_with(&view.goal), "{}", found.goal);
+        }
+    }
 }

@@ -15,6 +15,8 @@ export interface Form {
   coverage: string;
   failures: string;
   timeout: string;
+  /** Systems that are tested side by side. */
+  jobs: string;
   delay: number;
   paused: boolean;
 }
@@ -33,6 +35,7 @@ export function emptyForm(project: Project): Form {
     coverage: text(settings.coverage),
     failures: text(settings.failures),
     timeout: settings.timeout ?? "",
+    jobs: "",
     delay: 0,
     paused: false,
   };
@@ -52,6 +55,7 @@ export function mistakes(form: Form): Mistakes {
   wholeNumber("tests", 1);
   wholeNumber("steps", 1);
   wholeNumber("failures", 0);
+  if (form.jobs.trim() !== "" && jobsOf(form.jobs) === null) found.jobs = JOBS_HINT;
   const share = form.coverage.trim();
   if (share !== "" && !(Number(share) > 0 && Number(share) <= 100)) found.coverage = "a percentage up to 100";
   for (const field of ["time", "timeout"] as const) {
@@ -61,6 +65,16 @@ export function mistakes(form: Form): Mistakes {
     found.address = form.connection === "tcp" ? "host:port" : "the command that starts the system";
   }
   return found;
+}
+
+const MAX_JOBS = 256;
+export const JOBS_HINT = `a whole number from 1 to ${MAX_JOBS}`;
+
+/** A number of jobs; nothing typed is one, and `null` is none. */
+export function jobsOf(text: string): number | null {
+  const typed = text.trim();
+  if (typed === "") return 1;
+  return /^\d+$/.test(typed) && Number(typed) >= 1 && Number(typed) <= MAX_JOBS ? Number(typed) : null;
 }
 
 /** Empty fields are left to the server, which knows the project's settings. */
@@ -79,8 +93,13 @@ export function request(form: Form, model: string, prefix: WalkStep[]): RunReque
     timeout: text(form.timeout),
   };
   if (form.connection !== "") made.connection = { kind: form.connection, text: form.address.trim() };
-  if (form.delay > 0) made.delay_ms = form.delay;
-  if (form.paused) made.paused = true;
+  const jobs = jobsOf(form.jobs) ?? 1;
+  // With several jobs there is no next step to wait for.
+  if (jobs > 1) made.jobs = jobs;
+  else {
+    if (form.delay > 0) made.delay_ms = form.delay;
+    if (form.paused) made.paused = true;
+  }
   const stimuli = prefix.filter((step) => step.kind === "stimulus");
   if (stimuli.length > 0) made.prefix = stimuli.map(({ label, values }) => ({ label, values }));
   return made;

@@ -266,9 +266,13 @@ export type GoalRef = { kind: "switch" | "location", id: number, };
 
 export type GoalView = { 
 /**
- * `switch Open ──?close──► Closing (door.aml:14)`.
+ * `switch Open ──?close──► Closing (door.aml:14)`, for people.
  */
 goal: string, 
+/**
+ * What its test is called, with the names of the model text.
+ */
+name: string, 
 /**
  * `location`, `switch`, ...
  */
@@ -332,6 +336,14 @@ seconds: number,
  * Waits that ended in silence.
  */
 silences: number, limits: Limits, 
+/**
+ * What the run waits for before its first step.
+ */
+waiting: Waiting | null, 
+/**
+ * Who carries out the tests, where several do.
+ */
+workers: Array<WorkerView>, 
 /**
  * The test under way and the number of its steps.
  */
@@ -436,7 +448,11 @@ error: string,
  */
 hint: string, };
 
-export type ReplayRequest = { times?: number | null, connection?: ConnectionView | null, };
+export type ReplayRequest = { times?: number | null, 
+/**
+ * Systems that run it side by side.
+ */
+jobs?: number | null, connection?: ConnectionView | null, };
 
 /**
  * What running a failure again said.
@@ -456,7 +472,11 @@ switch_counts: Array<[number, number]>, location_counts: Array<[number, number]>
 /**
  * Failing ones first.
  */
-tests_listed: Array<TestRow>, run: string, model: string, model_hash: string, 
+tests_listed: Array<TestRow>, 
+/**
+ * What was asked for, where it can be asked for again.
+ */
+request?: RunRequest, run: string, model: string, model_hash: string, 
 /**
  * `2026-01-31T12:00:00Z`.
  */
@@ -481,7 +501,11 @@ delay_ms: number, };
 /**
  * What a person chose for a run; ioco.toml says the rest.
  */
-export type RunRequest = { model: string, connection?: ConnectionView | null, strategy?: string | null, seed?: Whole | null, tests?: number | null, steps?: number | null, time?: string | null, coverage?: number | null, failures?: number | null, timeout?: string | null, delay_ms?: number | null, paused?: boolean, prefix?: Array<Given>, };
+export type RunRequest = { model: string, connection?: ConnectionView | null, strategy?: string | null, seed?: Whole | null, tests?: number | null, steps?: number | null, time?: string | null, coverage?: number | null, failures?: number | null, timeout?: string | null, 
+/**
+ * Systems that are tested side by side.
+ */
+jobs?: number | null, delay_ms?: number | null, paused?: boolean, prefix?: Array<Given>, };
 
 export type RunState = "running" | "paused" | "finished" | "stopped" | "error";
 
@@ -524,7 +548,11 @@ name: string, text: string, };
  */
 export type SettingsView = { seed: Whole | null, tests: number | null, steps: number | null, time: string | null, coverage: number | null, failures: number | null, timeout: string | null, };
 
-export type ShrinkRequest = { shrinker?: string | null, runs?: number | null, connection?: ConnectionView | null, };
+export type ShrinkRequest = { shrinker?: string | null, runs?: number | null, 
+/**
+ * Systems that try shorter traces side by side.
+ */
+jobs?: number | null, connection?: ConnectionView | null, };
 
 /**
  * A failure that was shrunk again.
@@ -668,6 +696,19 @@ export type TrendPoint = { steps: number, locations: number, switches: number, d
 export type VariableView = { name: string, type: string, initial: string, process: number | null, };
 
 /**
+ * A wait with a limit, before the first step of a run.
+ */
+export type Waiting = { what: string, 
+/**
+ * Seconds that it has lasted.
+ */
+since: number, 
+/**
+ * Seconds after which the run gives up.
+ */
+limit: number, };
+
+/**
  * Which model to walk. The system is the project's own: a page names no other one.
  */
 export type WalkRequest = { model: string, };
@@ -700,3 +741,17 @@ export type WireView = {
  * `tester`, `system` or `log`.
  */
 from: "tester" | "system" | "log", text: string, at: number, };
+
+/**
+ * A test under way.
+ */
+export type WorkerTest = { 
+/**
+ * 0 where a failure is confirmed or shrunk.
+ */
+test: number, steps: number, };
+
+/**
+ * A worker: what it has done for this run, and what it does now.
+ */
+export type WorkerView = { worker: string, tests: number, steps: number, failed: number, now: Array<WorkerTest>, };

@@ -12,10 +12,9 @@ export function merge(earlier: Live | null, later: Live): Live {
     ...later,
     switch_counts: latest(earlier.switch_counts, later.switch_counts),
     location_counts: latest(earlier.location_counts, later.location_counts),
-    trend: [...earlier.trend, ...later.trend],
+    trend: extended(earlier.trend, later.trend),
     recent: recent(earlier.recent, later.recent),
     failures: distinct(earlier.failures, later.failures),
-    message: later.message ?? earlier.message,
   };
 }
 
@@ -39,7 +38,7 @@ export function recent(earlier: RecentStep[], later: RecentStep[]): RecentStep[]
   return [...(unbroken ? before : []), ...later].slice(-RECENT);
 }
 
-const TREND = 400;
+const TREND = 1000;
 
 /** Keeps a trend drawable: when it is too long, every other point goes, never the last. */
 export function thin(trend: TrendPoint[]): TrendPoint[] {
@@ -85,14 +84,27 @@ export function advance(followed: Followed, batch: Live): Followed {
       steps: batch.steps,
       failures: Math.max(followed.detail.failures, failures.length),
       coverage: batch.coverage,
-      trend: thin(later(followed.detail.trend, batch.trend)),
-      message: batch.message ?? followed.detail.message,
+      trend: thin(extended(followed.detail.trend, batch.trend)),
+      message: batch.message,
     },
   };
 }
 
-/** Points of a trend that were sent already (after a new connection) are not drawn twice. */
-function later(known: TrendPoint[], more: TrendPoint[]): TrendPoint[] {
-  const last = known.at(-1)?.steps ?? -1;
-  return [...known, ...more.filter((point) => point.steps > last)];
+const same = (one: TrendPoint, other: TrendPoint) =>
+  one.locations === other.locations && one.switches === other.switches && one.data === other.data;
+
+/**
+ * A trend with later points. One of the same step takes the place of the earlier one, points that were sent already
+ * (after a new connection) are not drawn twice, and the end moves along while nothing new is covered.
+ */
+function extended(known: TrendPoint[], more: TrendPoint[]): TrendPoint[] {
+  const trend = [...known];
+  for (const point of more) {
+    const last = trend.at(-1);
+    const before = trend.at(-2);
+    if (last && point.steps < last.steps) continue;
+    if (last && (point.steps === last.steps || (before && same(before, last) && same(last, point)))) trend.pop();
+    trend.push(point);
+  }
+  return trend;
 }

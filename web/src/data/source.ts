@@ -52,8 +52,8 @@ export interface Source {
   control(run: string, action: string, delay?: number): Promise<RunSummary>;
   follow(run: string, heard: (live: Live) => void, lost: (error: PageError) => void): Close;
   accept(failure: string, reason: string | null): Promise<FailureDetail>;
-  replay(failure: string, times: number): Promise<Job>;
-  shrink(failure: string, shrinker: string | null, runs: number | null): Promise<Job>;
+  replay(failure: string, times: number, jobs: number): Promise<Job>;
+  shrink(failure: string, shrinker: string | null, runs: number | null, jobs: number): Promise<Job>;
   generate(request: GenerateRequest): Promise<Job>;
   runGoals(model: string): Promise<RunSummary>;
   explore(model: string, seed: number, trace: WalkStep[]): Promise<Exploration>;
@@ -159,10 +159,11 @@ export class Server implements Source {
     });
   accept = (failure: string, reason: string | null) =>
     this.#call<FailureDetail>(`/api/failures/${encodeURIComponent(failure)}/accept`, { reason });
-  replay = (failure: string, times: number) =>
-    this.#call<Job>(`/api/failures/${encodeURIComponent(failure)}/replay`, { times });
-  shrink = (failure: string, shrinker: string | null, runs: number | null) =>
+  replay = (failure: string, times: number, jobs: number) =>
+    this.#call<Job>(`/api/failures/${encodeURIComponent(failure)}/replay`, { times, jobs });
+  shrink = (failure: string, shrinker: string | null, runs: number | null, jobs: number) =>
     this.#call<Job>(`/api/failures/${encodeURIComponent(failure)}/shrink`, {
+      jobs,
       ...(shrinker === null ? {} : { shrinker }),
       ...(runs === null ? {} : { runs }),
     });

@@ -71,6 +71,11 @@ export function isLarge(model: Model): boolean {
 const LINES = 3;
 const LONGEST = 34;
 
+/** The title of a location without a name, short: its guard stands on the switch that leads there. */
+function withoutGuard(title: string): string {
+  return title.replace(/ \[.*\]$/, "");
+}
+
 export function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length - 1) + "…";
 }
@@ -111,7 +116,7 @@ export function draw(model: Model, choices: Choices): Drawing {
     nodeOf.set(location.id, `l${location.id}`);
     nodes.push({
       key: `l${location.id}`,
-      text: cut(location.name, LONGEST),
+      text: cut(location.named ? location.name : withoutGuard(location.name), LONGEST),
       process: location.process,
       locations: [location.id],
       initial: location.initial,

@@ -4,6 +4,8 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value as Json;
+
 use crate::support::{Ran, TempDir, folder, ioco, root, run, state};
 
 fn chapter() -> String {
@@ -154,12 +156,16 @@ fn the_pictures_of_the_glossary_are_drawn_from_its_models() {
     let book = root().join("book/src");
     let glossary = std::fs::read_to_string(book.join("glossary.md")).expect("the chapter");
     let here = folder();
-    let mut pictures = 0;
-    for rest in glossary.split("```aml\n").skip(1) {
-        let (model, rest) = rest.split_once("```").expect("the end of a model");
-        let (_, rest) = rest.split_once("](images/").expect("its picture");
-        let (picture, _) = rest.split_once(')').expect("the name of a file");
+    let models: Vec<&str> = (glossary.split("```aml\n").skip(1))
+        .map(|rest| rest.split_once("```").expect("the end of a model").0)
+        .collect();
+    let pictures: Vec<&str> = (glossary.split("](images/").skip(1))
+        .map(|rest| rest.split_once(')').expect("the name of a file").0)
+        .collect();
+    assert_eq!((models.len(), pictures.len()), (7, 7));
+    for (number, (model, picture)) in models.iter().zip(pictures).enumerate() {
         std::fs::write(here.path().join("model.aml"), model).expect("written");
+        std::fs::write(here.path().join(format!("{number}.aml")), model).expect("written");
         let ran =
             run(ioco()
                 .current_dir(here.path())
@@ -168,7 +174,61 @@ fn the_pictures_of_the_glossary_are_drawn_from_its_models() {
         let drawn = std::fs::read_to_string(here.path().join("drawn.svg")).expect("a picture");
         let shown = std::fs::read_to_string(book.join("images").join(picture)).expect("a picture");
         assert!(drawn == shown, "{picture} is not what ioco draws now");
-        pictures += 1;
     }
-    assert_eq!(pictures, 3);
+    for (model, system, relation, code) in [
+        ("2.aml", "3.aml", "ioco", 0),
+        ("2.aml", "4.aml", "ioco", 1),
+        ("5.aml", "6.aml", "ioco", 1),
+        ("5.aml", "6.aml", "uioco", 0),
+    ] {
+        let compared = run(ioco().current_dir(here.path()).args([
+            "compare",
+            model,
+            system,
+            "--relation",
+            relation,
+        ]));
+        assert_eq!(compared.code, code, "{}", compared.all());
+    }
+}
+
+/// Whether what is shown has the keys and the kinds of values of what is there.
+fn has_shape(shown: &Json, there: &Json) -> bool {
+    match (shown, there) {
+        (Json::Object(shown), Json::Object(there)) => {
+            let same = |(key, one): (&String, &Json)| {
+                there.get(key).is_some_and(|other| has_shape(one, other))
+            };
+            shown.len() == there.len() && shown.iter().all(same)
+        }
+        (Json::Array(shown), Json::Array(there)) => {
+            shown.len() == there.len() && shown.iter().zip(there).all(|(a, b)| has_shape(a, b))
+        }
+        _ => std::mem::discriminant(shown) == std::mem::discriminant(there),
+    }
+}
+
+#[test]
+fn the_sarif_result_of_the_book_is_like_one_that_ioco_writes() {
+    let chapter = std::fs::read_to_string(root().join("book/src/ci.md")).expect("the chapter");
+    let (_, rest) = chapter.split_once("```json\n").expect("a result");
+    let (shown, _) = rest.split_once("```").expect("its end");
+    let shown: Json = serde_json::from_str(shown).expect("JSON");
+    let here = folder();
+    let ask =
+        |folder: &Path, arguments: &[&str]| run(ioco().current_dir(folder).args(arguments)).out;
+    ask(here.path(), &["new", "door"]);
+    let door = here.path().join("door");
+    ask(&door, &["test", "--seed", "1"]);
+    let report: Json =
+        serde_json::from_str(&ask(&door, &["report", "--format", "sarif"])).expect("JSON");
+    let run = &report["runs"][0];
+    let mut result = run["results"][0].clone();
+    let flows = result
+        .as_object_mut()
+        .and_then(|one| one.remove("codeFlows"));
+    assert!(flows.is_some(), "{result}");
+    assert!(has_shape(&shown, &result), "{result:#}");
+    let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+    assert!(rules.iter().any(|rule| rule["id"] == shown["ruleId"]));
 }

@@ -1,6 +1,9 @@
 //! Systems that ioco starts beside the connection to them, for every test or once for a run, and what
 //! they write to their logs.
 
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+
 use crate::support::{PING, Ran, TempDir, example, folder_with, ioco, root, run};
 
 /// A server of the line protocol: one more process in `starts`, one more line in its log.
@@ -427,4 +430,29 @@ fn a_system_that_is_silent_once_it_has_answered_costs_no_waiting() {
     let ran = test(&folder, &["--tests", "1", "--steps", "20"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
     assert!(begun.elapsed().as_secs() < 110, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn the_log_of_a_build_says_that_ioco_waits_until_the_system_is_ready() {
+    let folder = project(
+        "start = \"sh late.sh {port}\"\ntcp = \"127.0.0.1:{port}\"\nready_within = \"100s\"\nfresh = \"run\"",
+    );
+    let late = "while [ ! -e go ]; do sleep 0.05; done\nexec python3 server.py $1\n";
+    std::fs::write(folder.path().join("late.sh"), late).expect("written");
+    let mut child = ioco()
+        .current_dir(folder.path())
+        .args(["test", "--tests", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ioco starts");
+    let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut told = String::new();
+    // The system is ready once this line was written.
+    while !told.contains(" s: waiting for the system to be ready, at most 100 s") {
+        assert!(err.read_line(&mut told).expect("a line") > 0, "{told}");
+    }
+    std::fs::write(folder.path().join("go"), "").expect("written");
+    err.read_to_string(&mut told).expect("text");
+    assert_eq!(child.wait().expect("ioco ends").code(), Some(0), "{told}");
 }

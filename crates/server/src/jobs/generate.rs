@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ioco_campaign::{CampaignError, GoalSearch, Interrupt, Script, StopFlag};
 use ioco_generate::cover::{CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
-use ioco_view::{GoalView, goal_of, number_of};
+use ioco_view::{GoalView, goal_of};
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobResult};
@@ -85,7 +85,7 @@ impl App {
             }
             known
                 .1
-                .retain(|old| found.iter().all(|new| new.goal != old.goal));
+                .retain(|old| found.iter().all(|new| new.name != old.name));
             known.1.extend(found.iter().cloned());
             Ok(Some(JobResult::Generate(GenerateResult { goals: found })))
         }))
@@ -136,7 +136,7 @@ fn cover(search: &GoalSearch<'_>, goals: &[Goal], job: &Job) -> Vec<GoalView> {
         ..
     } = watch;
     // Where time ran out, the goals that were not decided are unknown.
-    let known: BTreeSet<String> = found.iter().map(|view| view.goal.clone()).collect();
+    let known: BTreeSet<String> = found.iter().map(|view| view.name.clone()).collect();
     for goal in goals {
         if known.contains(&goal.show(sts)) {
             continue;
@@ -151,16 +151,9 @@ fn cover(search: &GoalSearch<'_>, goals: &[Goal], job: &Job) -> Vec<GoalView> {
 }
 
 fn undecided(goal: Goal, sts: &Sts) -> GoalView {
-    let shown = goal.show(sts);
     GoalView {
-        kind: shown.split(' ').next().unwrap_or_default().to_owned(),
-        goal: shown,
-        id: Some(number_of(goal)),
-        verdict: "unknown".to_owned(),
         reason: Some("there was no time for it".to_owned()),
-        solver_calls: 0,
-        seconds: 0.0,
-        test: None,
+        ..GoalView::undecided(goal, sts)
     }
 }
 
@@ -206,7 +199,7 @@ pub fn scripts(goals: &[GoalView], sts: &Sts) -> Result<Vec<Script>, CampaignErr
                 given.action(sts).map_err(CampaignError::usage)
             })
             .collect::<Result<Vec<_>, CampaignError>>()?;
-        all.push((script, &goal.goal));
+        all.push((script, &goal.name));
     }
     all.sort();
     // Sorted, the beginning of a list stands right before it.

@@ -14,7 +14,7 @@ use ioco_view::{ConnectionView, TraceView, Tracer};
 use serde::{Deserialize, Serialize};
 
 use super::{Job, JobResult};
-use crate::app::App;
+use crate::app::{App, jobs};
 use crate::refusal::Refusal;
 use crate::run::extend_progress;
 use crate::words;
@@ -25,6 +25,8 @@ use crate::words;
 #[cfg_attr(test, ts(optional_fields = nullable))]
 pub struct ReplayRequest {
     pub times: Option<u32>,
+    /// Systems that run it side by side.
+    pub jobs: Option<usize>,
     pub connection: Option<ConnectionView>,
 }
 
@@ -35,6 +37,8 @@ pub struct ReplayRequest {
 pub struct ShrinkRequest {
     pub shrinker: Option<String>,
     pub runs: Option<u64>,
+    /// Systems that try shorter traces side by side.
+    pub jobs: Option<usize>,
     pub connection: Option<ConnectionView>,
 }
 
@@ -75,13 +79,14 @@ impl App {
         let path = self.failure_path(id)?.display().to_string();
         let system = choice(request.connection.as_ref())?;
         let times = request.times.unwrap_or(1).clamp(1, MAX_REPLAYS);
+        let jobs = jobs(request.jobs)?;
         self.walks.end();
         let in_use = self.slot.take(&format!("failure {id} is replayed"))?;
         let app = Arc::clone(self);
         Ok(self.start_job("replay", move |job| {
             let _in_use = in_use;
             let mut observer = JobObserver::new(job);
-            let mut opened = observer.open(&path, &app.project, &system)?;
+            let mut opened = observer.open(&path, &app.project, &system, jobs)?;
             job.write(|view| view.total = Some(times as usize));
             let Some(replay) = opened.replay(times, false)? else {
                 return Ok(None);
@@ -101,6 +106,7 @@ impl App {
     pub fn shrink(self: &Arc<App>, id: &str, request: &ShrinkRequest) -> Result<Arc<Job>, Refusal> {
         let path = self.failure_path(id)?.display().to_string();
         let system = choice(request.connection.as_ref())?;
+        let jobs = jobs(request.jobs)?;
         let mut settings = ShrinkSettings {
             runs: request.runs,
             ..ShrinkSettings::default()
@@ -115,7 +121,7 @@ impl App {
         Ok(self.start_job("shrink", move |job| {
             let _in_use = in_use;
             let mut observer = JobObserver::new(job);
-            let mut opened = observer.open(&path, &app.project, &system)?;
+            let mut opened = observer.open(&path, &app.project, &system, jobs)?;
             let Some(again) = opened.shrink(&settings, &mut observer)? else {
                 return Err(
                     CampaignError::usage("it no longer fails: nothing to shrink")
@@ -182,9 +188,10 @@ impl<'a> JobObserver<'a> {
         path: &str,
         project: &Project,
         system: &SystemChoice,
+        jobs: usize,
     ) -> Result<Opened, CampaignError> {
         let interrupt = self.job.interrupt.clone();
-        failures::open(
+        let mut opened = failures::open(
             path,
             project,
             system,
@@ -192,7 +199,9 @@ impl<'a> JobObserver<'a> {
             Limits::default(),
             interrupt,
             self,
-        )
+        )?;
+        opened.set_jobs(jobs)?;
+        Ok(opened)
     }
 }
 

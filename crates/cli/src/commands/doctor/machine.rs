@@ -52,6 +52,11 @@ const OPTIONAL: &[Tool] = &[
         Some("--version"),
         "scripts of `ioco export --as curl`",
     ),
+    tool(
+        "nats-server",
+        Some("--version"),
+        "campaigns on many machines, where no NATS server runs yet",
+    ),
     tool("z3", Some("--version"), "fallback solver: --solver z3"),
     tool("cvc5", Some("--version"), "fallback solver: --solver cvc5"),
     tool(OPENER, None, "`ioco serve --open`"),

@@ -1,0 +1,3 @@
+export const COMMAND: string;
+export const folder: string;
+export function mistakes(): string[];
