@@ -20,6 +20,9 @@ pub struct Outcome {
     pub covered: Covered,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lessons: Vec<(u32, u16)>,
+    /// What the strategy was told that a reset costs, in thousandths of a stimulus: times have decided it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset_cost: Option<u32>,
     /// Of a test that failed: what crossed the wire, and what the system wrote to its log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wire: Vec<WireLine>,

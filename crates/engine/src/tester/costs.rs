@@ -26,8 +26,13 @@ impl Costs {
         self.testing = self.testing.saturating_add(time);
     }
 
-    /// What a reset costs, in stimuli; `None` where that cannot be said.
-    pub fn of_reset(&self) -> Option<f32> {
+    /// What a reset costs, in thousandths of a stimulus; `None` where that cannot be said. A whole number comes back from
+    /// a file as it was.
+    pub fn of_reset_in_thousandths(&self) -> Option<u32> {
+        self.of_reset().map(|cost| (cost * 1000.0).round() as u32)
+    }
+
+    fn of_reset(&self) -> Option<f32> {
         let reset = self.resetting.checked_div(self.resets)?;
         let stimulus = self.testing.checked_div(self.stimuli)?;
         if stimulus < SHORTEST {

@@ -71,6 +71,11 @@ impl Tester {
         if self.test.in_flight.len() >= MAX_IN_FLIGHT {
             return self.wait(now);
         }
+        let reset_cost = match &self.repeats {
+            Some(before) => before.reset_cost,
+            None => self.costs.of_reset_in_thousandths(),
+        };
+        self.test.reset_cost = reset_cost;
         let test = &mut self.test;
         let chooser = match &mut test.plan {
             Plan::Guide(chooser) => chooser,
@@ -87,7 +92,7 @@ impl Tester {
             may_wait,
             interrupt: &self.interrupt,
             test: test.number,
-            reset_cost: self.costs.of_reset(),
+            reset_cost: reset_cost.map(|thousandths| thousandths as f32 / 1000.0),
         };
         let choice = chooser.choose(&test.trace, situation);
         if self.interrupt.is_raised() {
@@ -138,7 +143,21 @@ impl Tester {
             looked: test.looked,
             answered: test.responses_in_a_row > 0,
         };
-        self.silences.listening(&test.menu, context)
+        let listening = self.silences.listening(&test.menu, context);
+        let Some(before) = self.repeats.as_ref().filter(|_| test.menu.silence) else {
+            return listening;
+        };
+        // Time has decided then; now the test that is repeated does.
+        let was_silent = before.silences.contains(&(test.trace.len() as u64));
+        match listening {
+            _ if was_silent => Listening::Whole,
+            Listening::Whole if test.looked => Listening::No,
+            Listening::Whole => Listening::Look(self.silences.look(
+                self.settings.shortest_wait,
+                self.semantics.timeout(test.set),
+            )),
+            Listening::Look(_) | Listening::No => listening,
+        }
     }
 
     /// Waits as long as silence needs to count as quiescence here; not longer than the run may take

@@ -33,6 +33,28 @@ pub struct TestContext<'a> {
     pub time: Option<u64>,
 }
 
+/// What a test depended on besides its context, because time has decided it: [`Tester::repeat`] takes it, so that the
+/// same test comes out again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// What a reset cost, in thousandths of a stimulus.
+    pub reset_cost: Option<u32>,
+    /// After how many steps silence was waited for and came, where such waits are weighed.
+    pub silences: Vec<u64>,
+}
+
+impl Conditions {
+    /// Those of a test with these steps.
+    pub fn of(reset_cost: Option<u32>, steps: &[SavedStep]) -> Conditions {
+        let steps = steps.iter().enumerate();
+        let silences = steps.filter(|(_, step)| matches!(step, SavedStep::Silence { .. }));
+        Conditions {
+            reset_cost,
+            silences: silences.map(|(position, _)| position as u64).collect(),
+        }
+    }
+}
+
 /// A test that another tester carried out.
 #[derive(Clone, Debug)]
 pub struct Carried {
@@ -67,6 +89,7 @@ impl Tester {
         self.strategy.learn_from(context.lessons);
         self.strategy.share(own, others);
         self.silences = Silences::default();
+        self.repeats = None;
         self.failures.clear();
         self.discounted = 0;
         self.summary = Summary {
@@ -83,6 +106,16 @@ impl Tester {
         self.settings.stop.time = context.time;
         self.events.clear();
         Ok(())
+    }
+
+    /// The next test, which is prepared, repeats one that was carried out under these conditions.
+    pub fn repeat(&mut self, conditions: Conditions) {
+        self.repeats = Some(conditions);
+    }
+
+    /// What the strategy was told in the last test that a reset costs, in thousandths of a stimulus.
+    pub fn reset_cost(&self) -> Option<u32> {
+        self.test.reset_cost
     }
 
     /// Switches that were within reach and could not be taken, and how often.

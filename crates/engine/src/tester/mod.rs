@@ -28,7 +28,7 @@ use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
 use costs::Costs;
-pub use elsewhere::{Carried, TestContext};
+pub use elsewhere::{Carried, Conditions, TestContext};
 use test::{Phase, Plan, Test};
 
 /// Tests a system against a model.
@@ -61,6 +61,8 @@ pub struct Tester {
     events: Vec<Event>,
     silences: Silences,
     costs: Costs,
+    /// What time has decided in the test that the next one repeats.
+    repeats: Option<Conditions>,
 }
 
 impl Tester {
@@ -94,6 +96,7 @@ impl Tester {
             events: Vec::new(),
             silences: Silences::default(),
             costs: Costs::default(),
+            repeats: None,
         }
     }
 

@@ -70,6 +70,8 @@ pub(super) struct Test {
     pub ending: Option<Ending>,
     /// Responses since the last stimulus.
     pub responses_in_a_row: u64,
+    /// What the strategy was told that a reset costs, in thousandths of a stimulus.
+    pub reset_cost: Option<u32>,
     /// How much was covered when the test began.
     pub covered_before: usize,
     pub verdict: Verdict,
@@ -98,6 +100,7 @@ impl Test {
             not_judged: None,
             ending: None,
             responses_in_a_row: 0,
+            reset_cost: None,
             covered_before: 0,
             verdict: Verdict::Pass,
             failure: None,
