@@ -10,7 +10,7 @@ use crate::sts::Sts;
 /// More steps than this say less than the name itself.
 const MAX_TITLE_STEPS: usize = 3;
 
-/// The titles of a system, made when somebody first asks. They follow from the rest of it.
+/// The titles of a system, made at the first question. They follow from the rest of it.
 #[derive(Debug, Default)]
 pub(crate) struct Titles(OnceLock<HashMap<LocationId, String>>);
 
