@@ -237,7 +237,7 @@ impl Executor for Simulated {
     }
 
     fn close(&mut self) {
-        // Nobody listens where the campaign has failed.
+        // No program listens where the campaign has failed.
         let _ = self.done.send(self.sums);
     }
 }
