@@ -93,7 +93,7 @@ fn outside() -> Result<(), String> {
         .ok_or("the README's example has no end")?;
     let folder = std::env::temp_dir().join(format!("ioco-outside-{}", std::process::id()));
     let outcome = run_outside(&folder, example);
-    // A leftover in a folder for temporary files harms nobody.
+    // A leftover in a folder for temporary files does no harm.
     let _ = fs::remove_dir_all(&folder);
     outcome
 }

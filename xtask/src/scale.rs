@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
 use crate::tools::{self, cargo, target_directory};
 
 /// Locations of the models; there are one and a half times as many switches.
@@ -19,7 +22,7 @@ const MACHINES: [usize; 3] = [200, 600, 2_000];
 /// Independent processes of one model.
 const PROCESSES: [usize; 3] = [16, 32, 64];
 /// Commands are ended after this time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 /// How often the memory of a command is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -220,11 +223,11 @@ fn measure(command: &mut Command) -> Result<Cost, String> {
                 _ => Err(format!("{command:?} ended with {status}")),
             };
         }
-        if start.elapsed() > PATIENCE {
+        if start.elapsed() > COMMAND_TIMEOUT {
             let _ = child.kill();
             let _ = child.wait();
             return Ok(Cost {
-                time: PATIENCE,
+                time: COMMAND_TIMEOUT,
                 memory,
                 finished: false,
             });
@@ -242,37 +245,22 @@ fn resident_peak(child: &Child) -> u64 {
     number.unwrap_or(0) * 1024
 }
 
-/// SplitMix64: the same models on every machine.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-}
-
 /// A random plain model in the Aldebaran format: half of its locations rest and accept two stimuli, the others respond.
 fn random_model(locations: usize, seed: u64) -> String {
     let resting = locations / 2;
-    let mut numbers = Numbers(seed);
+    // The same models on every machine.
+    let mut numbers = SplitMix64::seed_from_u64(seed);
+    let mut below = |end: usize| (numbers.next_u64() % end as u64) as usize;
     let mut text = format!("des (0,{},{})\n", 3 * resting, 2 * resting);
     for source in 0..resting {
         for stimulus in ["a", "b"] {
-            let target = resting + numbers.below(resting);
+            let target = resting + below(resting);
             let _ = writeln!(text, "({source},\"?{stimulus}\",{target})");
         }
     }
     for source in resting..2 * resting {
-        let response = ["x", "y", "z"][numbers.below(3)];
-        let _ = writeln!(
-            text,
-            "({source},\"!{response}\",{})",
-            numbers.below(resting)
-        );
+        let response = ["x", "y", "z"][below(3)];
+        let _ = writeln!(text, "({source},\"!{response}\",{})", below(resting));
     }
     text
 }

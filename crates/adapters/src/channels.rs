@@ -13,7 +13,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::connection::AdapterError;
 use crate::player::MAX_IN_A_ROW;
 use crate::stage::{FaultRate, Stage};
-use crate::text::{Cutter, Heard, Mapping, Recogniser, SocketAction, Templates, Voice};
+use crate::text::{
+    Heard, Mapping, MessageSplitter, Recogniser, SocketAction, Templates, TextResponder,
+};
 
 /// How often it is looked whether a client that has left was served.
 const LOOK: Duration = Duration::from_millis(1);
@@ -33,7 +35,7 @@ struct Inner {
 
 struct Shared {
     stage: Stage,
-    voice: Voice,
+    responder: TextResponder,
     /// By channel, who is connected.
     clients: BTreeMap<String, Client>,
     /// How many have been.
@@ -67,7 +69,7 @@ impl ChannelPlayer {
         note: Box<dyn Fn(String) + Send + Sync>,
     ) -> Result<ChannelPlayer, AdapterError> {
         let templates = Templates::new(Arc::clone(&sts), mapping)?;
-        let voice = Voice::new(&sts, &templates, mapping, seed)?;
+        let responder = TextResponder::new(&sts, &templates, mapping, seed)?;
         let stage = Stage::new(Arc::clone(&sts), seed, faults);
         Ok(ChannelPlayer {
             inner: Arc::new(Inner {
@@ -76,7 +78,7 @@ impl ChannelPlayer {
                 mapping: mapping.clone(),
                 shared: Mutex::new(Shared {
                     stage,
-                    voice,
+                    responder,
                     clients: BTreeMap::new(),
                     number: 0,
                 }),
@@ -127,7 +129,7 @@ impl Inner {
 
     fn serve(&self, channel: &str, mut client: &TcpStream) -> io::Result<()> {
         let number = self.welcome(channel, client)?;
-        let mut cutter = Cutter::new(self.mapping.framing.clone(), self.sts.budget());
+        let mut splitter = MessageSplitter::new(self.mapping.framing.clone(), self.sts.budget());
         let mut bytes = vec![0; 16 << 10];
         let mut recogniser = Recogniser::default();
         let mut ends = false;
@@ -135,8 +137,8 @@ impl Inner {
             let ended_by: &[SocketAction] = match client.read(&mut bytes) {
                 Ok(0) => &[SocketAction::Shutdown, SocketAction::Close],
                 Ok(count) => {
-                    cutter.feed(&bytes[..count]);
-                    while let Some(message) = cutter.next().map_err(io::Error::other)? {
+                    splitter.feed(&bytes[..count]);
+                    while let Some(message) = splitter.next().map_err(io::Error::other)? {
                         recogniser.hear(message);
                         ends = self.take(channel, number, &mut recogniser, false)?;
                     }
@@ -176,7 +178,7 @@ impl Inner {
         let new = Client { number, stream };
         shared.clients.insert(channel.to_owned(), new);
         let banner = self.mapping.banner.as_ref();
-        let banner = shared.voice.greeting(banner, &self.mapping);
+        let banner = shared.responder.greeting(banner, &self.mapping);
         client.write_all(&banner.map_err(io::Error::other)?)?;
         if let Some(connected) = self.templates.does(channel, &[SocketAction::Connect]) {
             shared.stage.give(&connected);
@@ -207,7 +209,7 @@ impl Inner {
                 Some(Heard::Reset) => {
                     shared.stage.reset();
                     let ready = self.mapping.ready.as_ref();
-                    let ready = shared.voice.greeting(ready, &self.mapping);
+                    let ready = shared.responder.greeting(ready, &self.mapping);
                     let ready = ready.map_err(io::Error::other)?;
                     if let Some(client) = shared.clients.get(channel) {
                         (&client.stream).write_all(&ready)?;
@@ -252,13 +254,13 @@ impl Inner {
             return Ok(());
         }
         let own = |other: &str| other == channel;
-        let wire = (shared.voice).response(&self.templates, &self.mapping, response, &own);
+        let wire = (shared.responder).response(&self.templates, &self.mapping, response, &own);
         let wire = wire.map_err(io::Error::other)?;
         match shared.clients.get(channel) {
             // A client that is gone is noticed where it is read.
             Some(client) => drop((&client.stream).write_all(&wire)),
             None => (self.note)(format!(
-                "{}, which nobody hears: no client is connected to {channel}",
+                "{} is lost: no client is connected to {channel}",
                 label.marked_name()
             )),
         }

@@ -1,6 +1,6 @@
 //! Carries out what the tester wants, on a connection, and tells it what happened.
 //!
-//! Silence is concluded only from time in which somebody listened. A wait is cut into slices; a slice
+//! Silence is concluded only from time in which the driver listened. A wait is cut into slices; a slice
 //! that ends late shows that this thread was not scheduled, perhaps because the whole machine was busy
 //! or asleep, and the system gets that time again. What had arrived by the end of the wait is read
 //! before it counts as silence, also where another thread reads ([`Connection::catch_up`]).
@@ -12,11 +12,11 @@ use ioco_sts::{Action, Execution};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
 
-/// The longest that a wait goes on without looking whether somebody wants to stop.
+/// The longest that a wait goes on without looking whether a stop is requested.
 const SLICE: u64 = 50_000_000;
 
 /// A slice that ends later than this after its time was not listened to whole.
-const PUNCTUAL: u64 = 1_000_000;
+const MAX_LATENESS: u64 = 1_000_000;
 
 /// What crossed the border between tester and system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,7 +191,7 @@ fn wait<C: Connection + ?Sized>(
 }
 
 /// Listens until something arrives, or until this time on the connection's clock: then what arrived is silence.
-/// `None`: somebody wants to stop.
+/// `None`: a stop is requested.
 pub fn listen<C: Connection + ?Sized>(
     until: u64,
     connection: &mut C,
@@ -208,7 +208,7 @@ pub fn listen<C: Connection + ?Sized>(
             return Ok(Some(arrived));
         }
         let late = arrived.at.saturating_sub(slice);
-        if late > PUNCTUAL {
+        if late > MAX_LATENESS {
             deadline = deadline.saturating_add(late);
         }
         if arrived.at < deadline {

@@ -100,7 +100,7 @@ impl<S: InProcess> Connection for Local<S> {
         self.out.clear();
         self.reset_at = self.now;
         self.system.reset(&mut self.out);
-        // Somebody who cannot even be reset says so now; responses wait until they are asked for.
+        // A system that cannot even be reset says so now; responses wait until they are asked for.
         self.out.error.take().map_or(Ok(()), Err)
     }
 

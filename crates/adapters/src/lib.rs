@@ -2,7 +2,7 @@
 //! place that waits.
 //!
 //! Systems in this process need nothing but the driver and a virtual clock. Everything that waits for
-//! somebody else (programs, sockets, HTTP) is behind the feature `connections`, and needs a Unix.
+//! other processes (programs, sockets, HTTP) is behind the feature `connections`, and needs a Unix.
 
 #[cfg(all(feature = "connections", not(unix)))]
 compile_error!(
@@ -16,9 +16,9 @@ mod channels;
 #[cfg(feature = "connections")]
 mod claims;
 mod connection;
-#[cfg(feature = "connections")]
-mod dial;
 mod drive;
+#[cfg(feature = "connections")]
+mod endpoint;
 #[cfg(feature = "connections")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::connection::AdapterError;
 use crate::line::Codec;
 use crate::stage::{FaultRate, Stage};
-use crate::text::{Cutter, Framing, Heard, Mapping, Recogniser, Templates, Voice};
+use crate::text::{Framing, Heard, Mapping, MessageSplitter, Recogniser, Templates, TextResponder};
 use crate::trace::stimulus;
 use crate::values::shorten;
 
@@ -30,7 +30,7 @@ enum Protocol {
 struct Text {
     templates: Templates,
     mapping: Mapping,
-    voice: Voice,
+    responder: TextResponder,
     recogniser: Recogniser,
 }
 
@@ -76,7 +76,7 @@ impl Player {
             Some(mapping) => {
                 let templates = Templates::new(Arc::clone(&sts), mapping)?;
                 Protocol::Text(Box::new(Text {
-                    voice: Voice::new(&sts, &templates, mapping, seed)?,
+                    responder: TextResponder::new(&sts, &templates, mapping, seed)?,
                     templates,
                     mapping: mapping.clone(),
                     recogniser: Recogniser::default(),
@@ -92,7 +92,7 @@ impl Player {
     }
 
     /// Serves one client to its end; every client meets the system in its initial state. `note` gets what
-    /// the client sent and nobody understands.
+    /// the client sent that ioco does not understand.
     pub fn serve(
         &mut self,
         input: &mut dyn Read,
@@ -102,7 +102,7 @@ impl Player {
         let mut out = Vec::new();
         self.has_closed = false;
         self.greet(&mut out, output)?;
-        let mut cutter = Cutter::new(self.framing(), self.sts.budget());
+        let mut splitter = MessageSplitter::new(self.framing(), self.sts.budget());
         let mut bytes = vec![0; 16 << 10];
         loop {
             output.write_all(&out)?;
@@ -128,8 +128,8 @@ impl Player {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            cutter.feed(&bytes[..count]);
-            while let Some(message) = cutter.next().map_err(io::Error::other)? {
+            splitter.feed(&bytes[..count]);
+            while let Some(message) = splitter.next().map_err(io::Error::other)? {
                 self.take(message, &mut out, output, note)?;
                 if self.stage.has_ended() || self.has_closed {
                     break;
@@ -152,7 +152,7 @@ impl Player {
         };
         text.recogniser = Recogniser::default();
         let banner = text.mapping.banner.as_ref();
-        let banner = text.voice.greeting(banner, &text.mapping);
+        let banner = text.responder.greeting(banner, &text.mapping);
         out.extend(banner.map_err(io::Error::other)?);
         // Where a client cannot ask for a reset, connecting was it.
         match text.mapping.reset {
@@ -217,7 +217,7 @@ impl Player {
                 Some(Heard::Reset) => {
                     self.stage.reset();
                     let ready = text.mapping.ready.as_ref();
-                    let ready = text.voice.greeting(ready, &text.mapping);
+                    let ready = text.responder.greeting(ready, &text.mapping);
                     out.extend(ready.map_err(io::Error::other)?);
                 }
                 Some(Heard::Stimulus { action, .. }) => self.stage.give(&action),
@@ -285,10 +285,10 @@ impl Player {
                 let Text {
                     templates,
                     mapping,
-                    voice,
+                    responder,
                     ..
                 } = text.as_mut();
-                let wire = voice.response(templates, mapping, response, &|_| true);
+                let wire = responder.response(templates, mapping, response, &|_| true);
                 out.extend(wire.map_err(io::Error::other)?);
             }
         }

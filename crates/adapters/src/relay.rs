@@ -12,11 +12,11 @@ use ioco_sts::{Direction, Sts};
 
 use crate::claims::SilenceClaims;
 use crate::connection::AdapterError;
-use crate::dial;
+use crate::endpoint;
 use crate::line::{Codec, Line};
 use crate::session::nanoseconds;
 use crate::supervise::{Received, SLICE, Sender, queue, within};
-use crate::text::{Cutter, Framing, Mapping, Pattern, Templates};
+use crate::text::{Framing, Mapping, MessageSplitter, Pattern, Templates};
 use crate::trace::{RESET_LINE, read_traces, without_empty_traces, write_recorded};
 use crate::values::shorten;
 
@@ -117,7 +117,7 @@ impl LineRelay {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<bool, AdapterError> {
         let failed = |error: io::Error| cannot_pass_on(&self.to, &error);
-        let system = match dial::call(&self.to, &within(CONNECTING, stop)) {
+        let system = match endpoint::call(&self.to, &within(CONNECTING, stop)) {
             // A stop while the system is being called is no failure of the system.
             Err(_) if stop() => return Ok(false),
             called => called.map_err(failed)?,
@@ -135,8 +135,8 @@ impl LineRelay {
             let from = from.try_clone().map_err(failed)?;
             let to = to.try_clone().map_err(failed)?;
             let outgoing = outgoing.clone();
-            let cutter = Cutter::new(self.framing(), &budget);
-            std::thread::spawn(move || pass_on(from, to, side, cutter, &outgoing));
+            let splitter = MessageSplitter::new(self.framing(), &budget);
+            std::thread::spawn(move || pass_on(from, to, side, splitter, &outgoing));
         }
         write(RESET_LINE).map_err(failed)?;
         let end = |at: u64| write_recorded(at, &Recorded::End, &self.sts);
@@ -168,7 +168,7 @@ impl LineRelay {
                 let _ = system.shutdown(Shutdown::Both);
             }
             match incoming.take_until(Instant::now() + SLICE) {
-                // Nobody judges what greets a client.
+                // Ioco does not judge what greets a client.
                 Received::Entry(Relayed::Message(when, Side::System, message))
                     if greeting.take().is_some_and(|banner| banner.fits(&message)) =>
                 {
@@ -181,7 +181,7 @@ impl LineRelay {
                     match self.meaning(side, &message) {
                         Meaning::Reset => {
                             resetting = self.says_ready();
-                            // Until when nothing came: without it, nobody could tell a missing response.
+                            // Until when nothing came: without it, a missing response could not be told.
                             if std::mem::take(&mut has_begun) {
                                 write(&end(at)).map_err(failed)?;
                             }
@@ -376,17 +376,17 @@ fn pass_on(
     mut from: TcpStream,
     mut to: TcpStream,
     side: Side,
-    cutter: Cutter,
+    splitter: MessageSplitter,
     outgoing: &Sender<Relayed>,
 ) {
     let mut bytes = vec![0; 16 << 10];
-    let mut cutter = Some(cutter);
+    let mut splitter = Some(splitter);
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if let Some(reading) = &mut cutter {
+        if let Some(reading) = &mut splitter {
             reading.feed(&bytes[..count]);
             if let Err(why) = emit_messages(reading, side, outgoing) {
                 let _ = outgoing.send(Relayed::Lost(Instant::now(), why), 0);
-                cutter = None;
+                splitter = None;
             }
         }
         if to.write_all(&bytes[..count]).is_err() {
@@ -398,11 +398,11 @@ fn pass_on(
 }
 
 fn emit_messages(
-    cutter: &mut Cutter,
+    splitter: &mut MessageSplitter,
     side: Side,
     outgoing: &Sender<Relayed>,
 ) -> Result<(), String> {
-    while let Some(message) = cutter.next()? {
+    while let Some(message) = splitter.next()? {
         let size = message.len();
         let _ = outgoing.send(Relayed::Message(Instant::now(), side, message), size);
     }

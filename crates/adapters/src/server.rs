@@ -26,9 +26,9 @@ use crate::supervise::{Guarded, Log, within};
 pub const PORT: &str = "{port}";
 
 /// How long a system may take to end when it is asked to.
-const GRACE: Duration = Duration::from_millis(500);
+const STOP_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
-/// How long the hook after a system may go on once somebody wants to stop.
+/// How long the hook after a system may go on once a stop is requested.
 const HOOK_GRACE: Duration = Duration::from_millis(300);
 
 /// How long the end of the system may come after the end of its connection.
@@ -68,7 +68,7 @@ pub struct Server {
     reader: Option<Arc<PipeReader>>,
     /// Ends with the log of what was started last.
     log_ends: Option<Receiver<()>>,
-    /// Cuts the hook after the system short, also where nobody is there to ask.
+    /// Cuts the hook after the system short, also where no user is there to ask.
     interrupt: Interrupt,
     warnings: Vec<String>,
 }
@@ -113,7 +113,7 @@ impl Server {
         self.running.as_mut()?.await_exit(EXIT_GRACE)
     }
 
-    /// Starts it. `port` takes the place of `{port}`; with `listens` the call returns once somebody
+    /// Starts it. `port` takes the place of `{port}`; with `listens` the call returns once a program
     /// listens at that port.
     pub fn start(
         &mut self,
@@ -221,7 +221,7 @@ impl Server {
     fn end(&mut self) {
         if let Some(mut running) = self.running.take() {
             running.terminate();
-            running.await_exit(GRACE);
+            running.await_exit(STOP_GRACE_PERIOD);
         }
     }
 
@@ -342,7 +342,7 @@ impl Drop for Server {
     }
 }
 
-/// Reads what is there, while nobody else reads the same log. False at its end.
+/// Reads what is there, while no other reads the same log. False at its end.
 fn drain(mut reader: &PipeReader, log: &mut Log) -> bool {
     let mut bytes = [0; 4096];
     // A system that writes without end must not keep us here.
@@ -375,7 +375,7 @@ pub fn with_port(text: &str, port: Option<u16>) -> String {
 /// otherwise be that of a client when the system is about to listen there.
 const PORTS: std::ops::Range<u32> = 10_240..32_768;
 
-/// A port at which nobody listens. No other worker of this process gets it: two that start systems at the same time
+/// A port at which no program listens. No other worker of this process gets it: two that start systems at the same time
 /// would otherwise both talk to the first one that listens. Another process may take it before it is used; the start
 /// of a system there notices and takes another one.
 pub fn free_port() -> Result<u16, AdapterError> {
@@ -401,7 +401,7 @@ pub fn free_port() -> Result<u16, AdapterError> {
     )))
 }
 
-/// Whether somebody listens at a port of this machine.
+/// Whether a program listens at a port of this machine.
 fn is_listening(port: u16) -> bool {
     listed(port).unwrap_or_else(|| {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

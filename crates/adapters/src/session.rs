@@ -18,7 +18,7 @@ use crate::values::shorten;
 #[derive(Debug)]
 pub(crate) enum SessionError {
     StreamError(StreamError),
-    /// The other side says so itself, or says what nobody understands.
+    /// The other side says so itself, or says what ioco does not understand.
     AdapterError(AdapterError),
 }
 
@@ -155,7 +155,7 @@ impl Session {
         self.codec.write_stimulus(stimulus, &mut self.sent);
         self.stream.write(&self.sent, until)?;
         self.claims.given();
-        // A claim that nobody asked for in time.
+        // A claim that was not asked for in time.
         self.pending
             .take_if(|arrived| arrived.what == Arrival::Quiescent);
         Ok(())

@@ -145,7 +145,7 @@ impl Stage {
     }
 }
 
-impl crate::text::Taker for Stage {
+impl crate::text::Acceptance for Stage {
     fn takes(&mut self, stimulus: &Action) -> bool {
         self.system.takes(stimulus)
     }

@@ -4,7 +4,7 @@
 //! The calling thread reads the pipe or socket itself, so that a response costs no hand-over
 //! between threads. Whenever it has to wait, for a line or for room to write, it waits in `poll(2)`
 //! on everything at once: the system can always get rid of its output and never waits for us while
-//! we wait for it. What the system sends and nobody has asked for stays in the operating system's
+//! we wait for it. What the system sends and ioco has not asked for stays in the operating system's
 //! own buffer, which is bounded: a system that floods is slowed down, not stored.
 
 use std::io;
@@ -65,7 +65,7 @@ impl From<Errno> for StreamError {
 
 /// A system that answers at once does so within microseconds. For so long asking again is cheaper
 /// than going to sleep and being woken.
-const EAGER: Duration = Duration::from_micros(200);
+const SPIN_TIME: Duration = Duration::from_micros(200);
 
 /// A message without what marks its end, and as it came.
 pub(crate) struct Message {
@@ -218,7 +218,7 @@ impl Stream {
 
     /// Waits until there is something to read, at most until `deadline`. Returns whether there is.
     pub(crate) fn wait(&mut self, deadline: Instant) -> Result<bool, StreamError> {
-        let eager = deadline.min(Instant::now() + EAGER);
+        let eager = deadline.min(Instant::now() + SPIN_TIME);
         while Instant::now() < eager {
             if self.fill()? {
                 return Ok(true);

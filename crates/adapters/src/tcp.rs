@@ -1,4 +1,4 @@
-//! The line protocol over TCP, for systems that somebody else starts: they listen, or we do.
+//! The line protocol over TCP, for systems that ioco does not start: they listen, or we do.
 //!
 //! The connection is made at the first reset and kept; after any error the next reset makes a
 //! new one.
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ioco_sts::{Action, Sts};
 
 use crate::connection::{AdapterError, Arrived, Connection};
-use crate::dial::Dial;
+use crate::endpoint::Endpoint;
 use crate::line::Codec;
 use crate::session::{LearnedBehaviour, Session, SessionError, nanoseconds};
 use crate::stream::StreamError;
@@ -35,7 +35,7 @@ impl TcpOptions {
 
 /// A connection to a system that listens, or that calls us.
 pub struct Tcp {
-    dial: Dial,
+    endpoint: Endpoint,
     patience: Duration,
     codec: Arc<Codec>,
     epoch: Instant,
@@ -47,18 +47,18 @@ pub struct Tcp {
 impl Tcp {
     /// Nothing is connected before the first reset.
     pub fn new(sts: Arc<Sts>, options: TcpOptions) -> Tcp {
-        Tcp::over(sts, Dial::Call(options.address), options.patience)
+        Tcp::over(sts, Endpoint::Call(options.address), options.patience)
     }
 
     /// The system can connect to `options.address` from now on.
     pub fn listen(sts: Arc<Sts>, options: &TcpOptions) -> Result<Tcp, AdapterError> {
-        let dial = Dial::answer(&options.address)?;
-        Ok(Tcp::over(sts, dial, options.patience))
+        let endpoint = Endpoint::answer(&options.address)?;
+        Ok(Tcp::over(sts, endpoint, options.patience))
     }
 
-    fn over(sts: Arc<Sts>, dial: Dial, patience: Duration) -> Tcp {
+    fn over(sts: Arc<Sts>, endpoint: Endpoint, patience: Duration) -> Tcp {
         Tcp {
-            dial,
+            endpoint,
             patience,
             codec: Arc::new(Codec::new(sts)),
             epoch: Instant::now(),
@@ -78,14 +78,14 @@ impl Tcp {
 
     /// Where we listen, if we do.
     pub fn listening(&self) -> Option<&str> {
-        match &self.dial {
-            Dial::Answer(_, address) => Some(address),
-            Dial::Call(_) | Dial::Start(_) => None,
+        match &self.endpoint {
+            Endpoint::Answer(_, address) => Some(address),
+            Endpoint::Call(_) | Endpoint::Start(_) => None,
         }
     }
 
     fn connect(&self, until: &Until<'_>) -> Result<Session, AdapterError> {
-        let stream = self.dial.connect(self.codec.sts().budget(), until)?;
+        let stream = self.endpoint.connect(self.codec.sts().budget(), until)?;
         let codec = Arc::clone(&self.codec);
         Ok(Session::new(codec, stream, self.epoch, self.habits))
     }
@@ -96,7 +96,7 @@ impl Tcp {
             self.habits = Some(session.habits());
             self.warnings.extend(session.warnings.take());
         }
-        let address = self.dial.address();
+        let address = self.endpoint.address();
         let patience = self.patience;
         let ended = matches!(
             stopped,
@@ -127,7 +127,7 @@ impl Tcp {
     }
 
     fn session(&mut self) -> Result<&mut Session, AdapterError> {
-        let address = self.dial.address();
+        let address = self.endpoint.address();
         self.session
             .as_mut()
             .ok_or_else(|| AdapterError::new(format!("there is no connection to {address}")))

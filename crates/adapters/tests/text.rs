@@ -89,7 +89,7 @@ fn connect(sts: &Arc<Sts>, mapping: &Mapping, sockets: &Sockets) -> TextLines {
     TextLines::new(Arc::clone(sts), mapping, sockets, Duration::from_secs(60)).unwrap()
 }
 
-/// What comes next; nobody waits this long.
+/// What comes next; nothing waits this long.
 fn next(lines: &mut TextLines) -> Arrival {
     let until = lines.now() + 60_000_000_000;
     lines.wait(until).unwrap().what

@@ -59,7 +59,7 @@ const PAGES: &[(&str, &str, &str)] = &[
     (
         "internal",
         "internal 'CHANNEL'",
-        "Names a channel between processes: its labels are hand-shakes, which nobody outside observes.",
+        "Names a channel between processes: its labels are hand-shakes, which are not observable.",
     ),
     ("o", "o { ... }", "An option of `choice` or `repeat`."),
     (
@@ -125,7 +125,7 @@ const PAGES: &[(&str, &str, &str)] = &[
     (
         "tau",
         "tau constraint: '...', update: '...'",
-        "An internal step: nobody observes it.",
+        "An internal step, which is not observable.",
     ),
     (
         "timeout",

@@ -8,10 +8,12 @@ use crate::diagnostic::{Diagnostic, SourceFile};
 pub fn nearest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = unknown.chars().count();
     let limit = (length / 3).max(1);
+    let lower = unknown.to_lowercase();
     known
         .into_iter()
         .filter(|name| !name.is_empty() && *name != unknown)
-        .map(|name| (distance(unknown, name, limit), name))
+        // A swap of neighbours is one edit, and case counts nothing.
+        .map(|name| (strsim::osa_distance(&lower, &name.to_lowercase()), name))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
@@ -41,7 +43,7 @@ pub fn fix(diagnostic: &Diagnostic, files: &[SourceFile]) -> Option<Fix> {
         .split(|c: char| !is_word(c))
         .filter(|word| nearest(word, [wanted]).is_some());
     let word = near.next()?;
-    // With two such words nobody knows which is meant.
+    // With two such words it is not clear which is meant.
     if near.next().is_some() {
         return None;
     }
@@ -50,31 +52,6 @@ pub fn fix(diagnostic: &Diagnostic, files: &[SourceFile]) -> Option<Fix> {
         span: start..start + word.len(),
         text: wanted.to_owned(),
     })
-}
-
-/// Edits (insert, delete, change, swap of neighbours) between two words; case counts nothing.
-/// Words whose lengths differ by more than `limit` are not compared.
-fn distance(left: &str, right: &str, limit: usize) -> usize {
-    let fold = |text: &str| -> Vec<char> { text.chars().flat_map(char::to_lowercase).collect() };
-    let (left, right) = (fold(left), fold(right));
-    if left.len().abs_diff(right.len()) > limit {
-        return usize::MAX;
-    }
-    let mut before: Vec<usize> = Vec::new();
-    let mut previous: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in right.iter().enumerate() {
-            let change = previous[j] + usize::from(a != b);
-            let mut best = change.min(previous[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
-                best = best.min(before[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut previous, row);
-    }
-    previous[right.len()]
 }
 
 #[cfg(test)]

@@ -7,9 +7,20 @@ use std::ops::Range;
 
 use logos::Logos;
 
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u16)]
-pub enum SyntaxKind {
+/// The enumeration, and all kinds by number, so that the tree's raw kinds turn back without unsafe code.
+macro_rules! kinds {
+    ($($(#[$about:meta])* $kind:ident,)*) => {
+        #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum SyntaxKind {
+            $($(#[$about])* $kind,)*
+        }
+
+        const KINDS: &[SyntaxKind] = &[$(SyntaxKind::$kind,)*];
+    };
+}
+
+kinds! {
     /// Spaces, tabs and a line that is continued by a backslash.
     #[regex(r"([ \t\r]|\\\r?\n)+")]
     Whitespace,
@@ -94,54 +105,6 @@ pub enum SyntaxKind {
     /// Text that could not be understood; a diagnostic stands for it.
     Error,
 }
-
-/// All kinds, by number, so that the tree's raw kinds turn back without unsafe code.
-const KINDS: &[SyntaxKind] = {
-    use SyntaxKind::*;
-    &[
-        Whitespace,
-        Newline,
-        Comment,
-        Ident,
-        Symbol,
-        Number,
-        String,
-        UnclosedString,
-        Def,
-        Do,
-        End,
-        LParen,
-        RParen,
-        LBrace,
-        RBrace,
-        LBracket,
-        RBracket,
-        Comma,
-        Semicolon,
-        Colon,
-        FatArrow,
-        DotDot,
-        Pipe,
-        Minus,
-        Other,
-        EndOfFile,
-        File,
-        Command,
-        Macro,
-        Arguments,
-        Block,
-        BlockParameters,
-        Body,
-        Literal,
-        IntegerRange,
-        Array,
-        Hash,
-        Pair,
-        Keyword,
-        Call,
-        Error,
-    ]
-};
 
 impl SyntaxKind {
     pub fn is_trivia(self) -> bool {

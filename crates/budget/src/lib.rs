@@ -18,109 +18,74 @@ mod until;
 
 pub use until::{Clock, Grace, SLICE, Stop, Until};
 
-/// What a limit counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Resource {
+/// All limits, each with its setting's name and its default.
+macro_rules! resources {
+    ($($(#[$about:meta])* $resource:ident $name:ident = $default:expr,)*) => {
+        /// What a limit counts.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Resource {
+            $($(#[$about])* $resource,)*
+        }
+
+        impl Resource {
+            pub const ALL: [Resource; [$(stringify!($name)),*].len()] = [$(Resource::$resource),*];
+
+            /// The name of its setting: `--limit NAME=N`, or `NAME = N` under `[limits]` in `ioco.toml`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Resource::$resource => stringify!($name),)*
+                }
+            }
+        }
+
+        /// How much one piece of work may use.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct Budget {
+            $($(#[$about])* pub $name: u64,)*
+        }
+
+        impl Default for Budget {
+            fn default() -> Budget {
+                Budget { $($name: $default,)* }
+            }
+        }
+
+        impl Budget {
+            pub fn limit(&self, resource: Resource) -> u64 {
+                match resource {
+                    $(Resource::$resource => self.$name,)*
+                }
+            }
+
+            pub fn set(&mut self, resource: Resource, limit: u64) {
+                match resource {
+                    $(Resource::$resource => self.$name = limit,)*
+                }
+            }
+        }
+    };
+}
+
+resources! {
     /// Steps of one piece of work: operations of one evaluation, nodes of one search.
-    Steps,
+    Steps steps = 1_000_000,
     /// The size of one value, one state set or one file.
-    Bytes,
+    Bytes bytes = 64 << 20,
     /// Nesting: of parentheses, of function calls, of values.
-    Depth,
+    Depth depth = 200,
     /// The states of one state set.
-    States,
+    States states = 4096,
     /// The bytes of one message of a system: a line, an answer, an event.
-    Message,
+    Message message = 16 << 20,
     /// Messages that wait to be judged.
-    Queue,
+    Queue queue = 1024,
     /// The bytes of one message that a failure file keeps.
-    Wire,
+    Wire wire = 64 << 10,
     /// The bytes of what a system writes to its log in one test that are kept.
-    Log,
-}
-
-impl Resource {
-    pub const ALL: [Resource; 8] = [
-        Resource::Steps,
-        Resource::Bytes,
-        Resource::Depth,
-        Resource::States,
-        Resource::Message,
-        Resource::Queue,
-        Resource::Wire,
-        Resource::Log,
-    ];
-
-    /// The name of its setting: `--limit NAME=N`, or `NAME = N` under `[limits]` in `ioco.toml`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Resource::Steps => "steps",
-            Resource::Bytes => "bytes",
-            Resource::Depth => "depth",
-            Resource::States => "states",
-            Resource::Message => "message",
-            Resource::Queue => "queue",
-            Resource::Wire => "wire",
-            Resource::Log => "log",
-        }
-    }
-}
-
-/// How much one piece of work may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Budget {
-    pub steps: u64,
-    pub bytes: u64,
-    pub depth: u64,
-    pub states: u64,
-    pub message: u64,
-    pub queue: u64,
-    pub wire: u64,
-    pub log: u64,
-}
-
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget {
-            steps: 1_000_000,
-            bytes: 64 << 20,
-            depth: 200,
-            states: 4096,
-            message: 16 << 20,
-            queue: 1024,
-            wire: 64 << 10,
-            log: 64 << 10,
-        }
-    }
+    Log log = 64 << 10,
 }
 
 impl Budget {
-    pub fn limit(&self, resource: Resource) -> u64 {
-        match resource {
-            Resource::Steps => self.steps,
-            Resource::Bytes => self.bytes,
-            Resource::Depth => self.depth,
-            Resource::States => self.states,
-            Resource::Message => self.message,
-            Resource::Queue => self.queue,
-            Resource::Wire => self.wire,
-            Resource::Log => self.log,
-        }
-    }
-
-    pub fn set(&mut self, resource: Resource, limit: u64) {
-        *match resource {
-            Resource::Steps => &mut self.steps,
-            Resource::Bytes => &mut self.bytes,
-            Resource::Depth => &mut self.depth,
-            Resource::States => &mut self.states,
-            Resource::Message => &mut self.message,
-            Resource::Queue => &mut self.queue,
-            Resource::Wire => &mut self.wire,
-            Resource::Log => &mut self.log,
-        } = limit;
-    }
-
     /// An error when `amount` is over the limit.
     pub fn check(&self, resource: Resource, amount: u64) -> Result<(), Exhausted> {
         let limit = self.limit(resource);

@@ -57,7 +57,7 @@ impl Until {
 }
 
 impl<S: Stop + Clone> Until<S> {
-    /// From now on for `time`, or until somebody wants to stop.
+    /// From now on for `time`, or until a stop is requested.
     pub fn within(clock: Clock, time: Duration, stop: S) -> Until<S> {
         Until {
             clock,
@@ -78,7 +78,7 @@ impl<S: Stop + Clone> Until<S> {
         (self.clock)()
     }
 
-    /// Whether somebody wants to stop.
+    /// Whether a stop is requested.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_asked()
     }
@@ -88,7 +88,7 @@ impl<S: Stop + Clone> Until<S> {
         self.deadline.is_some_and(|deadline| self.now() >= deadline)
     }
 
-    /// Whether the wait is over: the time is up, or somebody wants to stop.
+    /// Whether the wait is over: the time is up, or a stop is requested.
     pub fn is_over(&self) -> bool {
         self.is_late() || self.is_stopped()
     }

@@ -358,7 +358,7 @@ impl Executor for Simulated {
 
     fn close(&mut self) {
         self.sums.memory.1 = memory();
-        // Nobody listens where the campaign has failed.
+        // No program listens where the campaign has failed.
         let _ = self.done.send(self.sums);
     }
 }

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ioco_engine::{Context, Event, FailureId, Input, TestReport};
+use ioco_engine::{Context, Event, FailureId, Input, TestReport, percent};
 use ioco_generate::suite::ReadTest;
 use ioco_store::NewCampaign;
 use ioco_sts::Verdict;
@@ -511,12 +511,4 @@ impl Campaign {
 fn unanswered() -> CampaignError {
     CampaignError::system("the campaign reached its time limit before any worker answered")
         .hint("`ioco campaign status` lists workers; `ioco worker` starts one")
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        100.0
-    } else {
-        part as f64 * 100.0 / whole as f64
-    }
 }

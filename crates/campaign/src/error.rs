@@ -18,7 +18,7 @@ pub enum ErrorKind {
     Usage,
     /// The system or its adapter could not be used.
     System,
-    /// Somebody wants to stop.
+    /// A stop is requested.
     Interrupted,
 }
 
@@ -59,6 +59,8 @@ pub enum Remedy {
     ReachSystemOrProfile,
     /// Say how the system is started.
     StartSystem,
+    /// Map labels to HTTP requests.
+    MapHttp,
     /// Do what `instead` says, or allow a connection without encryption.
     AllowInsecure { instead: &'static str },
     /// Allow it after a look, or choose another system.
@@ -86,7 +88,7 @@ impl CampaignError {
         }
     }
 
-    /// Somebody wanted to stop.
+    /// A stop is requested.
     pub fn interrupted() -> CampaignError {
         CampaignError {
             kind: ErrorKind::Interrupted,

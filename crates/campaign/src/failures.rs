@@ -105,6 +105,31 @@ pub struct Opened {
     jobs: usize,
 }
 
+/// What became of a recorded failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayVerdict {
+    Fixed,
+    StillFailing,
+    /// The system fails in another way, or does what the model allows now.
+    Different,
+    /// Some runs fail.
+    Flaky,
+    Error,
+}
+
+impl ReplayVerdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            ReplayVerdict::Fixed => "fixed",
+            ReplayVerdict::StillFailing => "still-failing",
+            ReplayVerdict::Different => "different",
+            ReplayVerdict::Flaky => "flaky",
+            ReplayVerdict::Error => "error",
+        }
+    }
+}
+
 /// What running a recorded failure again said.
 pub struct Replay {
     pub said: Replayed,
@@ -122,42 +147,14 @@ impl Replay {
         shown.is_some_and(|shown| matches!(shown.verdict, Verdict::Ended(_)))
     }
 
-    /// `fixed`, `still-failing`, `different` or `flaky`.
-    pub fn verdict(&self) -> &'static str {
+    pub fn verdict(&self) -> ReplayVerdict {
         match &self.said {
-            Replayed::Fixed => "fixed",
-            Replayed::StillFailing => "still-failing",
+            Replayed::Fixed => ReplayVerdict::Fixed,
+            Replayed::StillFailing => ReplayVerdict::StillFailing,
             // The system did not change, so nothing is fixed.
-            Replayed::Different(_) | Replayed::Allowed { .. } => "different",
-            Replayed::Flaky { .. } | Replayed::Unseen { .. } => "flaky",
-            Replayed::Unusable(_) => "error",
-        }
-    }
-
-    /// In words, for a person.
-    pub fn words(&self) -> String {
-        let (failed, runs) = (self.failed, self.runs);
-        match &self.said {
-            Replayed::Fixed if runs == 1 => "fixed: it did not fail".to_owned(),
-            Replayed::Fixed => format!("fixed: none of {runs} runs failed"),
-            Replayed::Unseen { needed } => {
-                let seen = match runs {
-                    1 => "it did not fail".to_owned(),
-                    _ => format!("none of {runs} runs failed"),
-                };
-                format!(
-                    "flaky: {seen}, but an unchanged system also passes sometimes; {needed} runs would decide"
-                )
-            }
-            Replayed::StillFailing => format!("still failing: {failed} of {runs} runs"),
-            Replayed::Different(how) => format!("different now: {how}"),
-            Replayed::Allowed { shown } => {
-                format!("the model allows it now: {shown} of {runs} runs show it, and none fails")
-            }
-            Replayed::Flaky { failed, runs } => {
-                format!("flaky: {failed} of {runs} runs failed as recorded")
-            }
-            Replayed::Unusable(message) => message.clone(),
+            Replayed::Different(_) | Replayed::Allowed { .. } => ReplayVerdict::Different,
+            Replayed::Flaky { .. } | Replayed::Unseen { .. } => ReplayVerdict::Flaky,
+            Replayed::Unusable(_) => ReplayVerdict::Error,
         }
     }
 }
@@ -569,7 +566,7 @@ pub fn find(
     if let Some(path) = results.failure_files().into_iter().find(called) {
         return Ok(path);
     }
-    // Somebody else's run may have found it.
+    // Another's run may have found it.
     history::fetch(here, typed, observer)?.ok_or(stop)
 }
 
@@ -617,7 +614,7 @@ pub fn unusable(session: &Session, message: &str) -> CampaignError {
     }
 }
 
-/// The text of a failure's file, within the limit on the size of a file: nobody could read a larger one again. Values
+/// The text of a failure's file, within the limit on the size of a file: ioco could not read a larger one again. Values
 /// of steps are needed for a replay and stay whole; what crossed the wire is left out where it is too much, and the
 /// note says so.
 pub(crate) fn bounded(

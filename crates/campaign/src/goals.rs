@@ -6,15 +6,18 @@ use std::time::{Duration, Instant};
 use ioco_budget::Interrupt;
 use ioco_generate::Confirm;
 use ioco_generate::cover::{Cover, CoverLimits, CoverObserver, Covered, Goal};
-use ioco_sts::{Relation, Sts};
+use ioco_sts::Sts;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
+
+use crate::error::CampaignError;
+use crate::solver::SemanticsOptions;
 
 /// How goals are searched for.
 pub struct GoalSearch<'a> {
     pub sts: &'a Arc<Sts>,
-    /// The tests are for this relation.
-    pub relation: Relation,
+    /// The tests are for this relation, and followed with this solver.
+    pub meaning: &'a SemanticsOptions,
     pub seed: u64,
     /// Moves of a path in the search from the start; the usual number where it is not given.
     pub depth: Option<u32>,
@@ -25,7 +28,11 @@ pub struct GoalSearch<'a> {
 }
 
 impl GoalSearch<'_> {
-    pub fn run(&self, goals: &[Goal], observer: &mut dyn CoverObserver) -> Covered {
+    pub fn run(
+        &self,
+        goals: &[Goal],
+        observer: &mut dyn CoverObserver,
+    ) -> Result<Covered, CampaignError> {
         let usual = CoverLimits::default();
         let limits = CoverLimits {
             interrupt: self.stop.raised(),
@@ -34,15 +41,15 @@ impl GoalSearch<'_> {
             ..usual
         };
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let confirm = Confirm::new(ioco_solve::semantics(self.sts, self.relation));
-        Cover::new(self.sts, goals, limits, confirm, &mut rng).run(None, observer)
+        let confirm = Confirm::new(self.meaning.semantics(self.sts)?);
+        Ok(Cover::new(self.sts, goals, limits, confirm, &mut rng).run(None, observer))
     }
 }
 
 /// How often the clock and the person are looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A flag that is raised when the deadline has passed or somebody wants to stop: whatever searches or solves only
+/// A flag that is raised when the deadline has passed or a stop is requested: whatever searches or solves only
 /// has to look at it. The thread behind it ends with the flag's owner.
 pub struct StopFlag(Interrupt);
 

@@ -2,7 +2,7 @@
 //! recording is ([`ioco_engine::monitor`]), in every order in which stimuli and responses may have crossed.
 //!
 //! Silence counts only where ioco listened for the whole time-out: the time in which the person thinks is no
-//! silence, because nobody reads the connection then.
+//! silence, because nothing reads the connection then.
 
 use std::sync::Arc;
 
@@ -189,7 +189,7 @@ impl HandWalk {
         while self.is_going() {
             let polled = Limited::new(&mut self.link, *self.sts.budget()).poll()?;
             match polled {
-                // A claim that nobody waits for says nothing.
+                // A claim that nothing waits for says nothing.
                 Some(arrived) if arrived.what == Arrival::Quiescent => {}
                 Some(arrived) => self.heard(arrived),
                 None => break,

@@ -25,7 +25,7 @@ pub fn stop(error: StoreError) -> CampaignError {
     CampaignError::usage(error.to_string()).hint(error.hint())
 }
 
-/// Where the runs of a project are kept. A database that ioco.toml names and that nobody has allowed
+/// Where the runs of a project are kept. A database that ioco.toml names and that the user has not allowed
 /// is refused: nothing is sent there.
 pub fn place(project: &Project) -> Result<Place, CampaignError> {
     let results = Results::at(project.results());
@@ -271,7 +271,7 @@ pub(crate) fn replace(
     old: &str,
     new: &FailureFile,
 ) -> Result<(), CampaignError> {
-    // The failure's file has changed; a store that nobody has allowed is not asked for that.
+    // The failure's file has changed; a store that the user has not allowed is not asked for that.
     if !trust::may_open_store(project) {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub struct Merged {
     /// Per folder, the run that was taken and its tests.
     pub parts: Vec<(PathBuf, i64, u64)>,
     pub failures: usize,
-    /// Shards that nobody named, where that was allowed.
+    /// Shards that were not named, where that was allowed.
     pub missing: Vec<Shard>,
 }
 
@@ -213,7 +213,7 @@ fn keep(
     let mut kept: Vec<FailureFile> = recorded.collect();
     let before = kept.len();
     let mut places = vec![0; found.len()];
-    // What somebody has decided comes first, so that the order of the folders does not matter.
+    // What a person has decided comes first, so that the order of the folders does not matter.
     let (decided, open): (Vec<usize>, Vec<usize>) =
         (0..found.len()).partition(|at| found[*at].0.accepted.is_some());
     for at in decided.into_iter().chain(open) {
@@ -364,7 +364,7 @@ impl Joined {
     /// Adds the numbers of a part. The parts ran side by side: the longest says how long it took.
     fn end_part(&mut self, part: &Summary) {
         let sum = &mut self.summary;
-        // The numbers of a store are whatever somebody wrote there.
+        // The numbers of a store may be anything.
         for (all, own) in [
             (&mut sum.tests, part.tests),
             (&mut sum.restarts, part.restarts),

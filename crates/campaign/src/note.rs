@@ -8,7 +8,7 @@ pub enum Note {
     Text(String),
     /// Not seen in every run that should confirm it.
     Unconfirmed(Confidence),
-    /// The system ended, and ioco does not start it: it is not shrunk before somebody does.
+    /// The system ended, and ioco does not start it: it is not shrunk until the system runs again.
     NotStarted,
     /// Not shrunk, because it could not be seen again.
     NotSeenAgain,

@@ -21,7 +21,7 @@ use crate::time;
 
 pub const FILE_NAME: &str = "ioco.toml";
 
-/// Limits of a run that nobody has set: tests, steps of a test, and distinct failures.
+/// Limits of a run that are not set: tests, steps of a test, and distinct failures.
 pub const DEFAULT_TESTS: u64 = 100;
 pub const DEFAULT_STEPS: u64 = 100;
 pub const DEFAULT_FAILURES: u64 = 1;

@@ -18,11 +18,11 @@ use crate::results::Results;
 
 /// Waiting for the store takes at most one part in so many of the time.
 const SHARE: u32 = 20;
-/// Waiting more often than this tells nobody anything sooner.
+/// Waiting more often than this reports nothing sooner.
 const OFTEN: Duration = Duration::from_millis(5);
 /// Events that are kept in memory until they are reported. After one slow wait the next comes late, and a fast system
 /// does much in between.
-const MAX_UNTOLD: usize = 10_000;
+const MAX_UNREPORTED: usize = 10_000;
 
 pub(crate) struct Record {
     /// `None` when the store has refused.
@@ -30,7 +30,7 @@ pub(crate) struct Record {
     run: i64,
     /// Why the rest is not kept, until it is reported.
     refused: Option<StoreError>,
-    /// The same, for whoever asks later.
+    /// The same, for later questions.
     lost: Option<String>,
     /// The campaign that another coordinator has resumed.
     superseded: Option<String>,
@@ -156,7 +156,7 @@ impl Record {
     /// Whether it is time to wait for the store. Against a system at the usual speed that is so
     /// after every test; a faster one runs ahead by a few milliseconds.
     pub fn is_due(&self) -> bool {
-        let is_full = self.untold.len() >= MAX_UNTOLD;
+        let is_full = self.untold.len() >= MAX_UNREPORTED;
         is_full || self.settled.elapsed() >= (self.waited * SHARE).max(OFTEN)
     }
 
@@ -285,7 +285,7 @@ mod tests {
         while !record.is_due() {
             record.events(vec![event.clone(); 100]);
             handed_over += 100;
-            assert!(handed_over <= MAX_UNTOLD, "{handed_over}");
+            assert!(handed_over <= MAX_UNREPORTED, "{handed_over}");
         }
     }
 }

@@ -13,9 +13,9 @@ use ioco_outside::Untrusted;
 use crate::error::CampaignError;
 
 /// How long to wait for other runs that write the same file: a busy disk may take seconds for each of them.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long to wait for them once somebody wants to stop, or once the time of the run is up and none of them writes.
-const GRACE: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait for them once a stop is requested, or once the time of the run is up and none of them writes.
+const LOCK_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 pub struct Results {
     root: PathBuf,
@@ -141,11 +141,11 @@ impl Results {
                 .create(true)
                 .truncate(false)
                 .open(lock)?;
-            let patience = until.now() + PATIENCE;
-            let mut wait = until.with_grace(GRACE);
+            let patience = until.now() + LOCK_TIMEOUT;
+            let mut wait = until.with_grace(LOCK_GRACE_PERIOD);
             while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
                 if until.now() >= patience || wait.is_over(changed(path)) {
-                    // Its holder has stopped, or nobody waits any more: better a file that misses something than
+                    // Its holder has stopped, or nothing waits any more: better a file that misses something than
                     // none.
                     break;
                 }
@@ -212,7 +212,7 @@ impl Results {
         Ok(folder)
     }
 
-    /// Makes the folder. Results are nobody's source: it keeps itself out of version control.
+    /// Makes the folder. Results are no source: it keeps itself out of version control.
     pub fn make(&self) -> Result<(), CampaignError> {
         let ignore = self.root.join(".gitignore");
         let make = || -> io::Result<()> {
@@ -227,7 +227,7 @@ impl Results {
         make().map_err(|error| io_error("write", &ignore, &error))
     }
 
-    /// A folder for temporary files that nobody else uses, for where nothing can be written.
+    /// A folder for temporary files that no other uses, for where nothing can be written.
     pub fn elsewhere() -> Result<PathBuf, CampaignError> {
         let mut root = std::env::temp_dir().join(format!("ioco-{}", std::process::id()));
         // An earlier process of the same number may have left one.
@@ -290,7 +290,10 @@ mod tests {
             let waited = clock() - begun;
             written.expect("written");
             assert_eq!(fs::read(&path).expect("a file"), b"1");
-            assert!(GRACE <= waited && waited < 2 * GRACE, "{waited:?}");
+            assert!(
+                LOCK_GRACE_PERIOD <= waited && waited < 2 * LOCK_GRACE_PERIOD,
+                "{waited:?}"
+            );
         }
     }
 

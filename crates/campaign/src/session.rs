@@ -93,7 +93,7 @@ impl Session {
         })
     }
 
-    /// Says who has to connect, where somebody has to.
+    /// Says what has to connect, if anything has to.
     pub fn invite(&self, observer: &mut dyn Observer) {
         if let Some(invitation) = self.link.invitation() {
             observer.notice(&invitation);
@@ -250,7 +250,7 @@ impl Session {
         }
     }
 
-    /// Whether nothing more is to be run: somebody wants to stop, or the time of the run is up.
+    /// Whether nothing more is to be run: a stop is requested, or the time of the run is up.
     pub(crate) fn is_over(&self) -> bool {
         self.interrupt.is_raised() || self.over_at.is_some_and(|at| Instant::now() >= at)
     }

@@ -56,7 +56,7 @@ impl Shard {
     }
 
     /// Gives the shard its own seed and its share of the tests. Together the shards run as many tests as one
-    /// campaign would. Where nobody chose the seed, each machine's clock did already.
+    /// campaign would. Where the seed was not chosen, each machine's clock did already.
     pub(crate) fn apply(
         self,
         settings: &mut Settings,

@@ -1,11 +1,14 @@
 //! How a model is followed: which relation is tested for, and which solver answers the questions of
-//! the model: the embedded one alone, or with a second opinion for what it cannot decide.
+//! the model: the embedded one alone, or with an SMT-LIB program for what it cannot decide.
 
 use std::sync::Arc;
 
 use ioco_sts::{Relation, Semantics, Sts};
 
 use crate::error::{CampaignError, Remedy};
+use crate::observer::Observer;
+use crate::project::Project;
+use crate::trust;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SolverChoice {
@@ -35,7 +38,7 @@ impl SolverChoice {
     }
 
     /// What was typed, or else what a file names, or else what ioco.toml says where a file names a
-    /// solver that only a command can start. `None`: nobody says which that is.
+    /// solver that only a command can start. `None`: no file says which that is.
     pub fn again(
         typed: Option<&str>,
         named: Option<&str>,
@@ -64,6 +67,21 @@ pub struct SemanticsOptions {
 }
 
 impl SemanticsOptions {
+    /// As `[test]` of ioco.toml says, or with the solver that was typed. Nothing else of ioco.toml is started.
+    pub fn of_project(
+        project: &Project,
+        typed: Option<&str>,
+        observer: &mut dyn Observer,
+    ) -> Result<SemanticsOptions, CampaignError> {
+        if typed.is_none() {
+            trust::solver_first_use(project, observer);
+        }
+        Ok(SemanticsOptions {
+            relation: project.test.relation()?,
+            solver: SolverChoice::named(typed.or(project.test.solver.as_deref())),
+        })
+    }
+
     /// With the embedded solver alone.
     pub fn of(relation: Relation) -> SemanticsOptions {
         SemanticsOptions {

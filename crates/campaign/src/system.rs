@@ -1,6 +1,6 @@
 //! Names of systems. Failure files, rows of a store and recordings hold the *name* of the system that
 //! they are about, never how it is reached: that is known to the project's `ioco.toml` and to the
-//! person. So a file from somebody else cannot start anything.
+//! person. So a file from another person cannot start anything.
 
 use std::fmt;
 

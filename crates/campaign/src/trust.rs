@@ -6,7 +6,7 @@
 //! * What ioco.toml starts is said once for a folder and these settings, and then used: whoever types
 //!   `ioco test` in a folder asks for that, as with `make`.
 //! * A database that ioco.toml names, a command in a failure file of an earlier version, and the
-//!   ioco.toml of a folder that the person is not in, are asked about; without anybody to ask they are
+//!   ioco.toml of a folder that the person is not in, are asked about; without a terminal they are
 //!   refused.
 
 use std::path::{Component, Path, PathBuf};
@@ -43,11 +43,15 @@ fn uses(project: &Project) -> Result<Vec<String>, CampaignError> {
             _ => format!("connects to {shown}"),
         });
     }
-    match project.test.solver.as_deref() {
-        None | Some("embedded") => {}
-        Some(solver) => uses.push(format!("starts the solver: {}", Untrusted::new(solver))),
-    }
+    uses.extend(solver_use(project));
     Ok(uses)
+}
+
+fn solver_use(project: &Project) -> Option<String> {
+    match project.test.solver.as_deref() {
+        None | Some("embedded") => None,
+        Some(solver) => Some(format!("starts the solver: {}", Untrusted::new(solver))),
+    }
 }
 
 fn commands_digest(uses: &[String]) -> String {
@@ -62,16 +66,27 @@ pub fn first_use(
     typed: &SystemChoice,
     observer: &mut dyn Observer,
 ) -> Result<(), CampaignError> {
-    let mut uses = uses(project)?;
-    if typed.is_way() {
-        uses.retain(|line| line.starts_with("starts the solver"));
-    }
+    let uses = if typed.is_way() {
+        Vec::from_iter(solver_use(project))
+    } else {
+        uses(project)?
+    };
+    announce(project, &uses, observer);
+    Ok(())
+}
+
+/// Says which solver ioco.toml starts, the first time that it is used in this folder.
+pub fn solver_first_use(project: &Project, observer: &mut dyn Observer) {
+    announce(project, &Vec::from_iter(solver_use(project)), observer);
+}
+
+fn announce(project: &Project, uses: &[String], observer: &mut dyn Observer) {
     if uses.is_empty() {
-        return Ok(());
+        return;
     }
-    let what = commands_digest(&uses);
+    let what = commands_digest(uses);
     if !project.ledger.trusts(&project.root, &what) {
-        for line in &uses {
+        for line in uses {
             observer.notice(&format!(
                 "{} {line}  (shown once for this folder)",
                 project.file().display()
@@ -79,7 +94,6 @@ pub fn first_use(
         }
         project.ledger.trust(&project.root, &what);
     }
-    Ok(())
 }
 
 /// Asks before the commands of a project are run that the person is not in.
@@ -106,7 +120,7 @@ fn store_digest(url: &str) -> String {
     format!("store:{}", digest(&[url]))
 }
 
-/// Whether the store of a project may be opened without asking anybody.
+/// Whether the store of a project may be opened without asking.
 pub fn may_open_store(project: &Project) -> bool {
     match (&project.store.url, project.store.chosen_by) {
         (None, _) | (Some(_), ChosenBy::Person | ChosenBy::Allowed) => true,

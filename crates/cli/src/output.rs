@@ -23,7 +23,7 @@ pub const GOOD: Paint = Paint(AnsiColor::Green.on_default().bold());
 pub const WARNING: Paint = Paint(AnsiColor::Yellow.on_default().bold());
 pub const FAINT: Paint = Paint(Style::new().dimmed());
 
-/// A style of ioco's own words. In a text it is a mark that nobody else can write, since it has a number in it that
+/// A style of ioco's own words. In a text it is a mark that other text cannot contain, since it has a number in it that
 /// is new in every process; on its way to the terminal the mark becomes a colour, and every other sequence is
 /// escaped. So text from outside that was put between our words changes no colour, whoever forgot to escape it.
 #[derive(Clone, Copy)]
@@ -134,7 +134,7 @@ macro_rules! say {
     };
 }
 
-/// A longer message is shown with its beginning: it quotes something that nobody reads to its end.
+/// A longer message is shown with its beginning: it quotes something too long to read.
 const MAX_MESSAGE: usize = 4000;
 
 /// A message that is not too long for a person, and how much of it was left out.
@@ -217,7 +217,7 @@ pub fn data(text: &str) {
     }
 }
 
-/// That nobody reads it never changes what a command finds out.
+/// A reader that is gone never changes what a command finds out.
 fn write(text: &str) {
     if STDOUT.load(Ordering::Relaxed) != OPEN {
         return;
@@ -255,12 +255,8 @@ pub fn draw(file: &Path, sts: &Sts, counts: &ioco_draw::Counts) -> Result<(), Co
 /// `3 tests (2 passed, …), 40 steps in 0.3 s`.
 pub fn tests(summary: &Summary) -> String {
     format!(
-        "{} ({} passed, {} failed, {} inconclusive, {}), {} in {:.1} s",
-        count(summary.tests, "test"),
-        summary.passed,
-        summary.failed,
-        summary.inconclusive,
-        count(summary.errors, "error"),
+        "{}, {} in {:.1} s",
+        ioco_report::tests(summary),
         count(summary.steps(), "step"),
         summary.duration as f64 / 1e9,
     )
@@ -280,14 +276,14 @@ pub fn restarts(summary: &Summary) -> Option<String> {
 }
 
 /// Nanoseconds of waiting below which nobody asks where the time went.
-const WORTH_SAYING: u64 = 50_000_000;
+const MIN_REPORTED_WAIT: u64 = 50_000_000;
 
 /// `waited 12.3 s for silence (61 % of the time): 40 silences, 5 of them in a new situation`; nothing for a run that
 /// hardly waited.
 pub fn silence(summary: &Summary) -> Option<String> {
     let price = summary
         .silence
-        .filter(|price| price.waited >= WORTH_SAYING)?;
+        .filter(|price| price.waited >= MIN_REPORTED_WAIT)?;
     let share = match summary.duration {
         0 => String::new(),
         whole => format!(

@@ -40,6 +40,9 @@ pub fn remedy(remedy: &Remedy) -> String {
         Remedy::StartSystem => {
             "write start = \"COMMAND\" into [sut] of ioco.toml, or use --start COMMAND"
         }
+        Remedy::MapHttp => {
+            "write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE"
+        }
         Remedy::AllowInsecure { instead } => {
             return format!("{instead}, or accept it with --insecure");
         }

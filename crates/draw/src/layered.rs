@@ -18,7 +18,7 @@ const PADDING: f64 = 10.0;
 const START: &str = "start";
 
 /// Width by height that a screen shows well.
-const PLEASANT: f64 = 1.5;
+const TARGET_ASPECT_RATIO: f64 = 1.5;
 
 /// Lays out from top to bottom, or from left to right where that fits a screen better: many
 /// switches with long guards make layers very wide.
@@ -26,7 +26,7 @@ pub fn picture(graph: &Graph) -> Picture {
     let downwards = lay_out(graph, RankDir::TB);
     let deviation = |picture: &Picture| {
         let (width, height) = picture.size();
-        (width / height / PLEASANT).ln().abs()
+        (width / height / TARGET_ASPECT_RATIO).ln().abs()
     };
     if deviation(&downwards) < (1.6_f64).ln() {
         return downwards;

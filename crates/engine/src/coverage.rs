@@ -20,7 +20,7 @@ pub use covered::{Bits, CoverageMap, Covered};
 pub const COVERAGE_VERSION: u32 = 1;
 
 /// Numbers farther out than this are ends of a type that says nothing, not of a condition.
-const FAR: u64 = 1 << 60;
+const MAX_BOUNDARY: u64 = 1 << 60;
 
 /// Counts over the items of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,14 @@ pub struct Boundary {
     pub parameter: u32,
     pub value: Value,
     pub covered: bool,
+}
+
+/// How much of a whole is covered; all of nothing is.
+pub fn percent(covered: u64, all: u64) -> f64 {
+    match all {
+        0 => 100.0,
+        _ => covered as f64 * 100.0 / all as f64,
+    }
 }
 
 impl Coverage {
@@ -147,19 +155,13 @@ impl Coverage {
 
     /// Percent of the requirements; a model that cites none has shown all.
     pub fn requirements_percent(&self, sts: &Sts) -> f64 {
-        match sts.requirements().len() {
-            0 => 100.0,
-            all => self.covered_requirements(sts) as f64 * 100.0 / all as f64,
-        }
+        let covered = self.covered_requirements(sts);
+        percent(covered as u64, sts.requirements().len() as u64)
     }
 
     /// Percent of the switches; a model without switches is covered.
     pub fn percent(&self) -> f64 {
-        if self.switches.is_empty() {
-            100.0
-        } else {
-            self.covered_switches as f64 * 100.0 / self.switches.len() as f64
-        }
+        percent(self.covered_switches as u64, self.switches.len() as u64)
     }
 
     /// The model may have been in these states.
@@ -456,9 +458,11 @@ fn candidates(conditions: &[&Expr], ty: &Type) -> BTreeSet<Value> {
 
 fn is_end_of_type(value: &Value, ty: &Type) -> bool {
     match (value, ty) {
-        (Value::Int(value), Type::Int(range)) if range.is_full() => value.unsigned_abs() > FAR,
-        (Value::Int(value), Type::Date | Type::Time) => value.unsigned_abs() > FAR,
-        (Value::Decimal(value), _) => value.abs() > FAR.into(),
+        (Value::Int(value), Type::Int(range)) if range.is_full() => {
+            value.unsigned_abs() > MAX_BOUNDARY
+        }
+        (Value::Int(value), Type::Date | Type::Time) => value.unsigned_abs() > MAX_BOUNDARY,
+        (Value::Decimal(value), _) => value.abs() > MAX_BOUNDARY.into(),
         _ => false,
     }
 }

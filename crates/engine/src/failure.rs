@@ -396,7 +396,7 @@ impl FailureFile {
     }
 
     /// How many runs must pass before the failure counts as fixed: one where it was always seen again. A flaky one
-    /// passes now and then by itself; so many passes of it in a row have a chance of at most [`DOUBT`].
+    /// passes now and then by itself; so many passes of it in a row have a chance of at most [`FALSE_FIX_PROBABILITY`].
     fn passes_needed(&self) -> u64 {
         let Some((failed, runs)) = self.confirmed.filter(|_| self.is_flaky()) else {
             return 1;
@@ -407,7 +407,7 @@ impl FailureFile {
             _ => failed as f64 / runs as f64,
         };
         let (mut needed, mut chance) = (0, 1.0);
-        while chance > DOUBT && needed < MAX_PASSES {
+        while chance > FALSE_FIX_PROBABILITY && needed < MAX_PASSES {
             chance *= 1.0 - rate;
             needed += 1;
         }
@@ -546,7 +546,7 @@ fn stimuli<'a>(
 }
 
 /// The chance that a flaky failure is called fixed although nothing has changed.
-const DOUBT: f64 = 0.05;
+const FALSE_FIX_PROBABILITY: f64 = 0.05;
 
 /// Nobody is asked for more passes than this.
 const MAX_PASSES: u64 = 1_000;

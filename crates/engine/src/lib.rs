@@ -29,7 +29,7 @@ mod values;
 pub use codes::{code_of, codes, describe};
 pub use coverage::{
     Bits, Boundary, COVERAGE_VERSION, Coverage, CoverageMap, CoverageMismatch, CoverageSnapshot,
-    Covered, RequirementCoverage, SavedBoundary, SavedLocation, SavedSwitch,
+    Covered, RequirementCoverage, SavedBoundary, SavedLocation, SavedSwitch, percent,
 };
 pub use coverage_walk::CoverageWalk;
 pub use event::{EVENT_VERSION, Event, MAX_SAVED_STATES, SavedDeviation, SavedVerdict};

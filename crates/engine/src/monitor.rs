@@ -1,4 +1,4 @@
-//! Passive testing: whether traffic that somebody else produced conforms to the model.
+//! Passive testing: whether traffic that another program produced conforms to the model.
 //!
 //! What was recorded between a client and a system is followed in the model. A response that was
 //! recorded after a stimulus may have been sent before the system saw it, so the model is followed

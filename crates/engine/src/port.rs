@@ -42,6 +42,6 @@ pub enum Input {
     AdapterError(String),
     /// The system is gone: it crashed, or its connection broke off.
     Ended(String),
-    /// Somebody wants the run to stop now.
+    /// The run is to stop now.
     Interrupted,
 }

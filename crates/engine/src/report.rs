@@ -122,7 +122,7 @@ impl Summary {
     }
 
     pub fn steps(&self) -> u64 {
-        // A summary may be read from a file of somebody else.
+        // A summary may be read from a file of another person.
         let taken = self.stimuli.saturating_add(self.responses);
         taken.saturating_add(self.silences)
     }
@@ -151,7 +151,7 @@ impl FailureCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunVerdict {
-    /// At least one confirmed failure that nobody has accepted.
+    /// At least one confirmed failure that is not accepted.
     Fail,
     /// Only failures that were not seen in every run that should confirm them.
     Flaky,

@@ -132,7 +132,7 @@ pub enum WaitPolicy {
 }
 
 impl WaitPolicy {
-    /// The share of a run's time that goes into waits for silence where nobody says otherwise.
+    /// The share of a run's time that goes into waits for silence unless settings say otherwise.
     pub const SHARE: f64 = 0.2;
 
     /// What suits a strategy: `auto` weighs every wait, the others leave it to chance.

@@ -19,7 +19,7 @@ const MAX_STATES: usize = 4;
 /// Looks are this many times as long as the longest of the last answers took.
 const LOOK: u64 = 2;
 /// With every answer, the longest time that is remembered fades by one part in so many.
-const FADES: u64 = 16;
+const DECAY: u64 = 16;
 
 /// What observing silence has cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ impl Silences {
 
     /// A response came so many nanoseconds after the step before it.
     pub fn answered(&mut self, after: u64) {
-        self.latency = (self.latency - self.latency / FADES).max(after);
+        self.latency = (self.latency - self.latency / DECAY).max(after);
     }
 
     /// Whether to listen before the next stimulus. `share` is the part of the run's time, `elapsed`, that may go into

@@ -1,4 +1,4 @@
-//! Mutants that nobody planted: the model itself, with one switch changed, plays the system. Their number
+//! Mutants that are not planted: the model itself, with one switch changed, plays the system. Their number
 //! is their name, so that a row of the table can be run again.
 
 use std::sync::Arc;

@@ -25,7 +25,7 @@ const MILLISECOND: u64 = 1_000_000;
 /// Steps of the right system.
 const STEPS: u64 = 5_000;
 /// A trial ends after this time.
-const MOST: u64 = 600_000_000_000;
+const TRIAL_TIMEOUT: u64 = 600_000_000_000;
 
 /// What is compared: a strategy, and how it waits.
 struct Way {
@@ -73,7 +73,7 @@ fn run(sts: &Arc<Sts>, way: &Way, seed: u64, system: &mut dyn Play, steps: Optio
         stop: StopConditions {
             tests: None,
             total_steps: steps,
-            time: Some(MOST),
+            time: Some(TRIAL_TIMEOUT),
             errors: None,
             ..StopConditions::default()
         },

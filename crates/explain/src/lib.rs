@@ -2,7 +2,9 @@
 //! or a diagram for a page.
 
 mod mermaid;
+mod replayed;
 mod text;
 
 pub use mermaid::mermaid;
+pub use replayed::replayed;
 pub use text::{TextOptions, text};

@@ -15,12 +15,12 @@ use ioco_adapters::{
 use ioco_engine::{Recorded, Settings, StopConditions, Tester, WaitPolicy};
 use ioco_sts::{Relation, Sts};
 
-use crate::fault::{Fault, Injector, Kind, PINGS, Struck};
+use crate::fault::{Fault, FaultPoint, Injector, Kind, PINGS};
 use crate::peers::{self, ANSWER, By, PONG_LINE, Service, listen};
 use crate::rules::{self, Carrier, Outcome};
 use crate::{buses, model, stores, tls};
 
-/// Nobody waits this long; a hang is found all the same.
+/// Nothing waits this long; a hang is found all the same.
 pub const HANG: Duration = Duration::from_secs(120);
 
 /// A kind of connection.
@@ -126,7 +126,7 @@ pub struct CaseResult {
     /// The fault struck.
     pub is_injected: bool,
     /// Where, if it was a message.
-    pub struck: Option<Struck>,
+    pub struck: Option<FaultPoint>,
     /// Responses without end came in the middle of a test.
     pub is_flooded: bool,
     pub is_wrong: bool,
@@ -211,7 +211,7 @@ fn judged(
             let mut options = ProcessOptions::new(&program, &arguments);
             options.patience = patience;
             let ended = test(&mut Process::new(Arc::clone(&sts), options), &sts);
-            injector.report(Struck::read(&mark));
+            injector.report(FaultPoint::read(&mark));
             Ok(ended)
         }
         ConnectionKind::Tcp => {
@@ -440,7 +440,7 @@ fn compare(sent: &[u8], got: &[u8], recorded: usize) -> Option<String> {
     None
 }
 
-/// The same for HTTP. An answer that nobody asked for is no response, and behind bytes that are no answer the recorder
+/// The same for HTTP. An answer that was not asked for is no response, and behind bytes that are no answer the recorder
 /// cannot know where one begins: only what an honest system sends must be recorded whole.
 fn compare_http(kind: Kind, sent: &[u8], got: &[u8], recorded: usize) -> Option<String> {
     let both = sent.len().min(got.len());

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::model;
 use crate::program::{Programs, ended, ends, send};
 
-/// A server that somebody else has started; `cargo xtask faults` does.
+/// A server that is started elsewhere; `cargo xtask faults` does.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Database {
     #[arg(long = "database", required = false, requires_all = ["pid", "start"])]

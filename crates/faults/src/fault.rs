@@ -114,7 +114,7 @@ pub enum Role {
     Response,
     /// The last response of the test: nobody looks at what follows it.
     Last,
-    /// Nobody needs it.
+    /// Nothing needs it.
     Idle,
 }
 
@@ -130,13 +130,13 @@ impl Role {
 
 /// Where a fault struck: bytes were changed, held back or added, or the connection was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Struck {
+pub struct FaultPoint {
     pub role: Role,
     /// Bytes at the end of the message that were not sent.
     pub missing: usize,
 }
 
-impl Struck {
+impl FaultPoint {
     /// As a process writes it to its file.
     fn write(self) -> String {
         let name = Role::ALL.iter().find(|(role, _)| *role == self.role);
@@ -144,12 +144,12 @@ impl Struck {
     }
 
     /// What a process wrote; `None` where its fault did not strike.
-    pub fn read(file: &Path) -> Option<Struck> {
+    pub fn read(file: &Path) -> Option<FaultPoint> {
         let text = std::fs::read_to_string(file).ok()?;
         let (name, missing) = text.split_once(' ')?;
         let (role, _) = Role::ALL.into_iter().find(|(_, known)| *known == name)?;
         let missing = missing.parse().ok()?;
-        Some(Struck { role, missing })
+        Some(FaultPoint { role, missing })
     }
 }
 
@@ -169,7 +169,7 @@ pub struct Injector {
     messages: Arc<AtomicUsize>,
     responses: Arc<AtomicUsize>,
     bytes: Arc<AtomicUsize>,
-    struck: Arc<Mutex<Option<Struck>>>,
+    struck: Arc<Mutex<Option<FaultPoint>>>,
     held: Arc<Mutex<Vec<u8>>>,
     sent: Arc<Mutex<Vec<u8>>>,
     /// Where a process says that its fault struck.
@@ -202,12 +202,12 @@ impl Injector {
         }
     }
 
-    pub fn struck(&self) -> Option<Struck> {
+    pub fn struck(&self) -> Option<FaultPoint> {
         *locked(&self.struck)
     }
 
     /// A process told where it struck.
-    pub fn report(&self, struck: Option<Struck>) {
+    pub fn report(&self, struck: Option<FaultPoint>) {
         *locked(&self.struck) = struck;
     }
 
@@ -217,7 +217,7 @@ impl Injector {
     }
 
     /// Before the bytes go out: a process may be ended by what they lead to.
-    fn strike(&self, struck: Struck) {
+    fn strike(&self, struck: FaultPoint) {
         *locked(&self.struck) = Some(struck);
         if let Some(mark) = &self.mark {
             let _ = std::fs::write(mark, struck.write());
@@ -255,7 +255,7 @@ impl Injector {
             Kind::Truncate => message.len().div_ceil(2),
             _ => 0,
         };
-        let struck = Struck { role, missing };
+        let struck = FaultPoint { role, missing };
         match self.fault.kind {
             Kind::Delay => {
                 let time = Duration::from_millis(1 + self.fault.seed % 20);
@@ -322,7 +322,7 @@ impl Injector {
         // Only the first message that is cut was struck; those behind it are not sent either.
         if self.struck().is_none() {
             let missing = message.len() - left;
-            self.strike(Struck { role, missing });
+            self.strike(FaultPoint { role, missing });
             self.write_or_miss(out, &message[..left])?;
         }
         match self.fault.kind {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ioco_sts::Verdict;
 
-use crate::fault::{Kind, Role, Struck};
+use crate::fault::{FaultPoint, Kind, Role};
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,12 @@ pub enum Carrier {
 /// - A test fails only if a response was missing, wrong or too many. What is lost of a greeting or of a
 ///   confirmation is an error, and so is a connection that was cut.
 /// - The loss of a response, and nothing else, is a failure and no error.
-pub fn is_wrong(kind: Kind, struck: Option<Struck>, carrier: Carrier, outcome: Outcome) -> bool {
+pub fn is_wrong(
+    kind: Kind,
+    struck: Option<FaultPoint>,
+    carrier: Carrier,
+    outcome: Outcome,
+) -> bool {
     let Some(struck) = struck else {
         // Where the times are short, a busy machine may be too slow before the fault strikes.
         return outcome != Outcome::Pass && !is_silent(kind);
@@ -63,7 +68,7 @@ pub fn is_wrong(kind: Kind, struck: Option<Struck>, carrier: Carrier, outcome: O
     !allowed(kind, struck, carrier).contains(&outcome)
 }
 
-fn allowed(kind: Kind, struck: Struck, carrier: Carrier) -> &'static [Outcome] {
+fn allowed(kind: Kind, struck: FaultPoint, carrier: Carrier) -> &'static [Outcome] {
     use Outcome::{Error, Fail, Pass};
     let is_response = matches!(struck.role, Role::Response | Role::Last);
     match kind {
@@ -129,7 +134,7 @@ fn idle(kind: Kind) -> &'static [Outcome] {
 
 /// Whether a flood of responses in the middle of a test shows up as responses too many, unless each of them happens
 /// to arrive behind a ping.
-pub fn is_flood_of_responses(kind: Kind, struck: Option<Struck>, carrier: Carrier) -> bool {
+pub fn is_flood_of_responses(kind: Kind, struck: Option<FaultPoint>, carrier: Carrier) -> bool {
     kind == Kind::Flood
         && struck.is_some_and(|struck| struck.role == Role::Response)
         && !matches!(carrier, Carrier::Answers | Carrier::Encrypted)
@@ -157,11 +162,11 @@ pub fn patience(kind: Kind) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::{Carrier, Outcome, is_wrong};
-    use crate::fault::{Kind, Role, Struck};
+    use crate::fault::{FaultPoint, Kind, Role};
 
     fn wrong(kind: Kind, role: Role, carrier: Carrier, outcome: Outcome) -> bool {
         let missing = 3;
-        is_wrong(kind, Some(Struck { role, missing }), carrier, outcome)
+        is_wrong(kind, Some(FaultPoint { role, missing }), carrier, outcome)
     }
 
     #[test]

@@ -528,7 +528,7 @@ pub fn measure(
         let before = control(programs)?;
         let folder = tempfile::tempdir()?;
         let (mut child, _held) = start(programs, &case, folder.path(), &[])?;
-        // Nobody reads what it prints; it must not wait for that.
+        // Nothing reads what it prints; it must not wait for that.
         drain(&mut child);
         std::thread::sleep(WORK);
         let interrupt = match child.try_wait()? {

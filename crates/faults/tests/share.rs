@@ -115,7 +115,7 @@ fn a_disk_that_refuses_hides_no_deviation_and_lets_no_run_pass_unkept() {
 
 #[test]
 fn a_recorder_that_is_stopped_while_it_calls_the_system_reports_no_error() {
-    // A port where nobody listens, and a client that waits.
+    // A port where no program listens, and a client that waits.
     let nobody = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.local_addr().expect("an address").to_string()

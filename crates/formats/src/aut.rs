@@ -59,7 +59,7 @@ struct Header {
     states: u32,
 }
 
-/// An announced number of states takes memory before any edge is seen; nobody writes more.
+/// An announced number of states takes memory before any edge is seen; real files have fewer.
 const MAX_STATES: u32 = 2_000_000;
 
 fn read_header(line: u32, text: &str) -> Result<Header, FormatError> {

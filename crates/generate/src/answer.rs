@@ -7,10 +7,10 @@ use ioco_sts::{Sts, Value};
 use rand::Rng;
 
 use crate::confirm::Confirm;
+use crate::plan::other_values;
 use crate::plan::{
     Follower, Limits, MatchingPath, Pattern, PatternState, Progress, Search, SearchSummary,
 };
-use crate::plan::{initial_state, other_values};
 
 /// Steps of a test where the query says nothing, and has a gap without a limit.
 pub const USUAL_STEPS: u32 = 30;
@@ -50,7 +50,7 @@ pub enum End {
     Enough,
     /// There are no others within the number of steps: proved.
     NoMore,
-    /// A limit was reached, the solver could not decide, or somebody asked to stop.
+    /// A limit was reached, the solver could not decide, or a stop is requested.
     Unknown,
 }
 
@@ -65,7 +65,7 @@ pub fn answer(
     stop: &mut dyn FnMut() -> bool,
 ) -> Answers {
     let start = PatternState {
-        state: initial_state(sts),
+        state: sts.initial_state(),
         progress: Progress::default(),
     };
     let mut found: Vec<MatchingPath> = Vec::new();
@@ -157,7 +157,7 @@ pub fn answer(
     }
 }
 
-/// The second opinion: the way is walked again through the model, and the pattern followed along
+/// Confirmation without the solver: the way is walked again through the model, and the pattern followed along
 /// its observable steps by plain evaluation.
 fn is_confirmed(
     sts: &Sts,
@@ -170,7 +170,7 @@ fn is_confirmed(
     if confirm.steps(way.path()).is_err() {
         return false;
     }
-    // What was found before somebody interrupts is still confirmed: its values are known.
+    // What was found before an interrupt is still confirmed: its values are known.
     let never = Interrupt::default();
     let mut follower = Follower::new(sts, pattern.clone(), limits.budget, &never, rng);
     for action in way.actions() {

@@ -1,5 +1,5 @@
-//! The second opinion: a path is walked again from the model's own text, switch by switch and with
-//! plain evaluation, before anybody gets to see it. Nothing of the walk that found it is used: no
+//! Confirmation without the solver: a path is walked again from the model's own text, switch by switch and with
+//! plain evaluation, before it is reported. Nothing of the walk that found it is used: no
 //! symbolic states, no solver, no list of moves.
 //!
 //! Paths that come one after the other mostly begin in the same way. The states along the last path

@@ -70,7 +70,7 @@ impl Point<'_> {
 }
 
 /// Solutions of the same question that are kept, so that values still vary.
-const VARIETY: usize = 4;
+const MAX_KEPT_SOLUTIONS: usize = 4;
 /// Questions that are remembered before all are forgotten, so that memory stays the same.
 const REMEMBERED: usize = 1 << 16;
 
@@ -117,8 +117,8 @@ impl Memory {
         let known = self.answers.entry(step.id).or_default();
         match known.get_mut(self.key.as_slice()) {
             Some(Remembered::Not(answer)) => answer.clone(),
-            Some(Remembered::Sat(found)) if found.len() == VARIETY => {
-                Outcome::Sat(found[rng.random_range(0..VARIETY)].clone())
+            Some(Remembered::Sat(found)) if found.len() == MAX_KEPT_SOLUTIONS => {
+                Outcome::Sat(found[rng.random_range(0..MAX_KEPT_SOLUTIONS)].clone())
             }
             Some(Remembered::Sat(found)) => {
                 let largest = (self.extremes && found.len() == 1)
@@ -226,7 +226,7 @@ pub(crate) const MAX_SIZE: usize = 200_000;
 /// Conditions of this size get the whole budget; larger ones cost more a step, and get fewer.
 const USUAL_SIZE: u64 = 2_000;
 
-/// What one question to the solver may take: so many steps, and no more once somebody asks to stop.
+/// What one question to the solver may take: so many steps, and no more once a stop is requested.
 #[derive(Clone, Debug)]
 pub(crate) struct Effort {
     pub steps: u64,

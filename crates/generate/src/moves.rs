@@ -50,7 +50,7 @@ pub struct Move {
     /// nothing speaks of it.
     pub unknowns: Vec<Option<u32>>,
     /// Per parameter of the label, its value where nothing speaks of it: any of its type for a stimulus, which
-    /// somebody has to send; unset otherwise.
+    /// the tester has to send; unset otherwise.
     pub(crate) free: Vec<Value>,
     /// The types of the unknowns.
     pub types: Vec<Type>,
@@ -250,18 +250,11 @@ fn needed(operand: &Expr, found: &mut BTreeSet<u32>) {
 
 /// The guard with the parameters that stay unset replaced by `:void`.
 fn unset_where_unknown(guard: &Expr, unknowns: &[Option<u32>]) -> Expr {
-    match guard {
-        Expr::Param(position)
-            if unknowns
-                .get(*position as usize)
-                .copied()
-                .flatten()
-                .is_none() =>
-        {
-            Expr::Const(Value::Void)
-        }
-        _ => guard.map_children(|child| unset_where_unknown(child, unknowns)),
-    }
+    let is_unset = |position: u32| unknowns.get(position as usize).copied().flatten().is_none();
+    guard.substitute(&|part| match part {
+        Expr::Param(position) if is_unset(*position) => Some(Expr::Const(Value::Void)),
+        _ => None,
+    })
 }
 
 /// Values for the parameters that nothing speaks of, one for each parameter of the label.
@@ -378,7 +371,7 @@ pub(crate) fn moves_of(
                     moves.push(make(vec![id], Some(label), true));
                 }
                 Gate::Send(label) => {
-                    let groups = handshakes(sts, locations, id, label);
+                    let groups = sts.handshakes(locations, id, label);
                     let moved = groups.into_iter();
                     moves.extend(moved.map(|group| make(group, Some(label), false)));
                 }
@@ -387,39 +380,4 @@ pub(crate) fn moves_of(
         }
     }
     moves
-}
-
-/// The sender with one receiver of every other participant, in every way.
-fn handshakes(
-    sts: &Sts,
-    locations: &[LocationId],
-    sender: SwitchId,
-    label: LabelId,
-) -> Vec<Vec<SwitchId>> {
-    let own = sts.location(sts.switch(sender).source).process;
-    let others = sts
-        .participants(label)
-        .iter()
-        .filter(|process| **process != own);
-    let mut groups = vec![vec![sender]];
-    for process in others {
-        let receivers: Vec<SwitchId> = sts
-            .outgoing(locations[process.index()])
-            .iter()
-            .copied()
-            .filter(|id| sts.switch(*id).gate == Gate::Receive(label))
-            .collect();
-        groups = groups
-            .iter()
-            .flat_map(|group| {
-                receivers.iter().map(|receiver| {
-                    let mut group = group.clone();
-                    group.push(*receiver);
-                    group
-                })
-            })
-            .collect();
-    }
-    groups.retain(|group| group.len() > 1);
-    groups
 }

@@ -49,15 +49,7 @@ impl Extension {
 impl Symbolic {
     /// The start of every path.
     pub fn initial(sts: &Sts) -> Symbolic {
-        Symbolic {
-            locations: sts.processes().iter().map(|p| p.initial).collect(),
-            valuation: sts
-                .variables()
-                .iter()
-                .map(|v| Expr::Const(v.initial.clone()))
-                .collect(),
-            unknowns: 0,
-        }
+        Symbolic::known(&sts.initial_state())
     }
 
     /// A state in which everything is known.
@@ -124,48 +116,10 @@ impl Symbolic {
                 Some(unknown) => unknown.clone(),
                 None => Expr::Const(Value::Void),
             },
-            _ => simplify(
-                sts,
-                expr.map_children(|child| self.rewrite(sts, child, parameters)),
-            ),
-        }
-    }
-}
-
-/// Computes what is constant at the top of an expression whose parts are simplified already. An
-/// expression that has no value is left as it is, so that it still makes a guard false.
-fn simplify(sts: &Sts, expr: Expr) -> Expr {
-    use ioco_sts::BinaryOp::{And, Or};
-    match &expr {
-        Expr::Binary(op @ (And | Or), both) => {
-            let decides = Value::Bool(*op == Or);
-            return match (&both[0], &both[1]) {
-                (Expr::Const(left), _) if *left == decides => Expr::Const(decides),
-                (Expr::Const(Value::Bool(_)), right) => right.clone(),
-                (left, Expr::Const(Value::Bool(value))) if *value == (*op == And) => left.clone(),
-                _ => expr,
-            };
-        }
-        Expr::If(all) => {
-            if let Expr::Const(Value::Bool(condition)) = &all[0] {
-                return all[if *condition { 1 } else { 2 }].clone();
+            _ => {
+                let rewritten = expr.map_children(|child| self.rewrite(sts, child, parameters));
+                rewritten.simplified(sts.functions())
             }
         }
-        _ => {}
     }
-    if expr
-        .children()
-        .iter()
-        .all(|child| matches!(child, Expr::Const(_)))
-    {
-        let env = Env {
-            variables: &[],
-            parameters: &[],
-            functions: sts.functions(),
-        };
-        if let Ok(value) = expr.eval(env) {
-            return Expr::Const(value);
-        }
-    }
-    expr
 }

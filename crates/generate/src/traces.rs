@@ -276,11 +276,10 @@ impl<'a, S: Solver, R: Rng> Walk<'a, S, R> {
     }
 
     pub(crate) fn start(&self) -> Node {
-        let variables = self.sts.variables().iter();
         Node {
             symbolic: Symbolic::initial(self.sts),
             witness: Vec::new(),
-            valuation: variables.map(|v| v.initial.clone()).collect(),
+            valuation: self.sts.initial_state().valuation.into(),
             observed: 0,
             silent: 0,
             too_large: false,

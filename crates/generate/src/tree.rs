@@ -90,7 +90,7 @@ pub struct Grower {
 }
 
 impl Grower {
-    /// Every question to the solver takes at most `budget` steps, and ends when somebody interrupts.
+    /// Every question to the solver takes at most `budget` steps, and ends when interrupted.
     pub fn new(semantics: Semantics, budget: u64, interrupt: Interrupt) -> Grower {
         Grower {
             semantics,

@@ -17,13 +17,13 @@ impl CoverObserver for Silent {
 }
 
 fn load(aml: &str) -> Arc<Sts> {
-    struct One(String);
-    impl ioco_aml::Sources for One {
+    struct SingleFile(String);
+    impl ioco_aml::Sources for SingleFile {
         fn read(&self, _: &str) -> Result<String, String> {
             Ok(self.0.clone())
         }
     }
-    let loaded = ioco_aml::load("model.aml", &One(aml.to_owned()));
+    let loaded = ioco_aml::load("model.aml", &SingleFile(aml.to_owned()));
     let why = format!("{:?}", loaded.diagnostics);
     loaded.sts.unwrap_or_else(|| panic!("{why}"))
 }

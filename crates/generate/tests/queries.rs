@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use common::models::{Model, model};
-use ioco_aml::query::Matcher;
+use ioco_aml::query::{Item, Matcher};
 use ioco_budget::Interrupt;
 use ioco_generate::answer::{Answers, End, answer};
-use ioco_generate::plan::{Item, Limits, Pattern};
+use ioco_generate::plan::{Limits, Pattern};
 use ioco_generate::tree::{Allowed, Branch, Grower, Purpose};
 use ioco_generate::{Confirm, moves_from};
 use ioco_solve::GuardSolver;
@@ -382,7 +382,7 @@ proptest! {
                 condition: Expr::TRUE,
             },
         }).collect();
-        let pattern = Pattern { items };
+        let pattern = Pattern::of(items);
         let exists = explicit_match(&sts, &pattern, steps);
         let sts = Arc::new(sts);
         let answers = ask_pattern(&sts, &pattern, steps, 1);

@@ -379,7 +379,7 @@ impl<S: System> Run<'_, S> {
         }
     }
 
-    /// A test failed that nobody knew of.
+    /// A test failed in a way that was not known.
     fn found(&mut self, report: &TestReport, error: Option<AdapterError>) -> Result<(), Error> {
         let mut context = self.context(report);
         let mut notes: Vec<String> = error.and_then(|error| error.hint).into_iter().collect();

@@ -175,7 +175,7 @@ pub fn symbols(
     Ok(outline(&index, file, None))
 }
 
-/// More than this nobody reads.
+/// Longer answers are cut: people do not read them.
 const MAX_FOUND: usize = 200;
 
 /// The names of all models with an open file that contain what was typed.

@@ -30,7 +30,7 @@ pub fn serve_stdio() -> Result<(), String> {
     // A deeply nested model needs a deep stack; only what is used of it takes memory.
     let served = std::thread::Builder::new()
         .stack_size(STACK)
-        // The writer ends when nobody can send to it any more: the connection is dropped here.
+        // The writer ends when its last sender is gone: the connection is dropped here.
         .spawn(move || serve(&connection))
         .map_err(|error| error.to_string())?;
     let ended = served.join();

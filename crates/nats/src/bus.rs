@@ -21,11 +21,11 @@ use crate::watched::Watched;
 use crate::{Announced, MAX_BYTES, Present, is_name};
 
 /// How long a request to the server may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same, after one that failed: the run looks at its own time in between.
-const SHORT_PATIENCE: Duration = Duration::from_secs(2);
-/// How long all requests together may take once somebody wants to stop.
-const HURRY: Duration = Duration::from_millis(400);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long all requests together may take once a stop is requested.
+const STOP_TIMEOUT: Duration = Duration::from_millis(400);
 /// More entries of a bucket than this are not read: anybody at the server can write there.
 pub(crate) const ENTRIES: usize = 10_000;
 /// A worker that does not renew its entry is gone after this time.
@@ -56,7 +56,7 @@ pub struct Bus {
     pub(crate) limit: usize,
     /// How long requests are waited for. The deadline is that of the first ones.
     until: Until,
-    /// When the last ones are over, once somebody wants to stop.
+    /// When the last ones are over, once a stop is requested.
     last: Moment,
     /// The last request failed.
     is_failing: AtomicBool,
@@ -67,7 +67,7 @@ pub struct Bus {
     watched_workers: OnceLock<Watched<Present>>,
 }
 
-/// The threads of the client. Nobody waits for their end: a server that floods keeps them busy.
+/// The threads of the client. Nothing waits for their end: a server that floods keeps them busy.
 pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
 
 impl Runtime {
@@ -94,18 +94,18 @@ impl Drop for Runtime {
 /// A wait for an answer, for so long as `until` and the moment that is left allow. Returns when it is over.
 async fn over(until: &Until, last: &Moment) {
     let is_asked = || lock(last).is_some() || until.is_stopped();
-    let is_over = || until.is_late() || (is_asked() && until.now() >= hurry(until, last));
+    let is_over = || until.is_late() || (is_asked() && until.now() >= stop_deadline(until, last));
     while !is_over() {
         tokio::time::sleep(SLICE).await;
     }
 }
 
 /// When the last requests are over, from the first time that this was asked.
-fn hurry(until: &Until, last: &Moment) -> Instant {
-    *lock(last).get_or_insert_with(|| until.now() + HURRY)
+fn stop_deadline(until: &Until, last: &Moment) -> Instant {
+    *lock(last).get_or_insert_with(|| until.now() + STOP_TIMEOUT)
 }
 
-/// When the last requests are over, once somebody wants to stop.
+/// When the last requests are over, once a stop is requested.
 type Moment = Mutex<Option<Instant>>;
 
 fn lock(moment: &Moment) -> MutexGuard<'_, Option<Instant>> {
@@ -158,7 +158,7 @@ impl Bus {
         let runtime = Runtime(Some(runtime));
         let opened = runtime.block_on(async {
             let opened = async { Ok::<_, String>(open(access, name, replicas).await) };
-            answered(&until, &last, PATIENCE, "connect", opened).await?
+            answered(&until, &last, REQUEST_TIMEOUT, "connect", opened).await?
         });
         let (context, [orders, outcomes], [campaigns, workers], limit) = match opened {
             Ok(opened) => opened,
@@ -194,8 +194,8 @@ impl Bus {
         answer: impl Future<Output = Result<T, E>>,
     ) -> Result<T, CampaignError> {
         let patience = match self.is_failing.load(Ordering::Relaxed) {
-            true => SHORT_PATIENCE,
-            false => PATIENCE,
+            true => RETRY_TIMEOUT,
+            false => REQUEST_TIMEOUT,
         };
         let answered = answered(&self.until, &self.last, patience, doing, answer);
         let answered = self.runtime.block_on(answered);
@@ -209,16 +209,16 @@ impl Bus {
     }
 
     /// From now on, requests together get no more than a moment.
-    pub(crate) fn hurry(&self) {
-        hurry(&self.until, &self.last);
+    pub(crate) fn start_stop_deadline(&self) {
+        stop_deadline(&self.until, &self.last);
     }
 
     /// One more such moment for a server that answers.
-    pub(crate) fn hurry_again(&self) {
+    pub(crate) fn extend_stop_deadline(&self) {
         if !self.is_failing.load(Ordering::Relaxed) {
-            *lock(&self.last) = Some(self.until.now() + HURRY);
+            *lock(&self.last) = Some(self.until.now() + STOP_TIMEOUT);
         }
-        self.hurry();
+        self.start_stop_deadline();
     }
 
     pub(crate) fn is_hurried(&self) -> bool {

@@ -14,10 +14,10 @@ use ioco_campaign::{CampaignError, Interrupt};
 use crate::bus::{Bus, json};
 use crate::{Announced, MAX_BYTES, MAX_WORKERS, Present, Queues, State, is_name, live_subject};
 
-/// How often to look who works, and whether somebody wants to stop.
+/// How often to look who works, and whether a stop is requested.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long to wait before a server that does not answer is asked again.
-const AGAIN: Duration = Duration::from_millis(500);
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// Orders that are published before the server's answers are waited for.
 const TOGETHER: usize = 64;
@@ -31,7 +31,7 @@ const CAPACITY: usize = 4096;
 const LIVE: Duration = Duration::from_secs(2);
 
 /// Workers far away may be gone: how long their outcomes are waited for once the run has to end.
-const GRACE: Duration = Duration::from_millis(300);
+const OUTCOME_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 pub struct NatsExecutor {
     bus: Bus,
@@ -223,7 +223,7 @@ impl NatsExecutor {
         }
     }
 
-    /// Looks who works, and whether somebody wants to stop.
+    /// Looks who works, and whether a stop is requested.
     fn look(&mut self) {
         if self.looked.is_some_and(|at| at.elapsed() < LOOK) || self.bus.is_hurried() {
             return;
@@ -310,7 +310,7 @@ impl NatsExecutor {
 
     /// Publishes what waits, as long as the server takes it.
     fn send(&mut self) -> Result<(), CampaignError> {
-        if self.is_gone && self.tried.is_some_and(|at| at.elapsed() < AGAIN) {
+        if self.is_gone && self.tried.is_some_and(|at| at.elapsed() < RETRY_DELAY) {
             return Ok(());
         }
         self.tried = Some(Instant::now());
@@ -422,7 +422,7 @@ impl Executor for NatsExecutor {
         let Some(outcomes) = &mut self.outcomes else {
             let listening = self.listen();
             if self.heard(listening).is_none() {
-                std::thread::sleep(wait.min(AGAIN));
+                std::thread::sleep(wait.min(RETRY_DELAY));
             }
             return Ok(None);
         };
@@ -488,12 +488,12 @@ impl Executor for NatsExecutor {
     }
 
     fn grace(&self) -> Duration {
-        GRACE
+        OUTCOME_GRACE_PERIOD
     }
 
     fn cancel(&mut self) {
         self.bus.end_at(None);
-        self.bus.hurry();
+        self.bus.start_stop_deadline();
         self.outbox.clear();
         self.under_way.clear();
         // A coordinator that slept through its end takes back nothing that is another one's.
@@ -502,7 +502,7 @@ impl Executor for NatsExecutor {
         }
         let subject = format!("ioco.orders.{}", self.announced.campaign);
         let purge = self.bus.orders.purge().filter(subject);
-        // What is not taken back runs in vain; nobody waits for it.
+        // What is not taken back runs in vain; nothing waits for it.
         let _ = self.bus.wait("take orders back", async { purge.await });
     }
 
@@ -510,7 +510,7 @@ impl Executor for NatsExecutor {
         self.announced.state = State::Done;
         self.announced.doing.clear();
         self.bus.end_at(None);
-        self.bus.hurry_again();
+        self.bus.extend_stop_deadline();
         // A server that is gone learns nothing more.
         if self.bus.announce(&self.announced).is_err() {
             return;

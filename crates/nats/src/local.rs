@@ -7,7 +7,7 @@ use std::time::Duration;
 use ioco_campaign::{CampaignError, Guarded};
 
 /// How long a server may take to end when it is asked to.
-const GRACE: Duration = Duration::from_millis(500);
+const STOP_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// A running server; it ends when dropped, and with us, however we end.
 pub struct LocalServer {
@@ -61,6 +61,6 @@ impl LocalServer {
 impl Drop for LocalServer {
     fn drop(&mut self) {
         self.child.terminate();
-        self.child.await_exit(GRACE);
+        self.child.await_exit(STOP_GRACE_PERIOD);
     }
 }

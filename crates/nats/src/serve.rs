@@ -181,7 +181,7 @@ fn take_one(
                 tokio::time::sleep(IN_PROGRESS).await;
                 // A message that is lost costs the lease, and the order goes to somebody else.
                 let _ = held.ack_with(AckKind::Progress).await;
-                // How far the test is, for those who watch: no disk keeps it, and nobody waits for it.
+                // How far the test is, for those who watch: no disk keeps it, and nothing waits for it.
                 if let Some(bytes) = pace.now(&name).and_then(|doing| live(&doing)) {
                     let _ = client.publish(subject.clone(), bytes.into()).await;
                 }

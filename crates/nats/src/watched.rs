@@ -14,10 +14,10 @@ use tokio::task::JoinHandle;
 
 use crate::bus::ENTRIES;
 
-/// After so long without a word, nobody relies on what was said before.
+/// After so long without a word, nothing relies on what was said before.
 const STALE: Duration = Duration::from_secs(3);
 /// How long to wait before the server is asked to report again.
-const AGAIN: Duration = Duration::from_millis(500);
+const RETRY_DELAY: Duration = Duration::from_millis(500);
 
 /// The entries of a bucket, kept up to date.
 pub(crate) struct Watched<T> {
@@ -48,7 +48,7 @@ impl<T: DeserializeOwned + Clone + Send + 'static> Watched<T> {
         let task = handle.spawn(async move {
             loop {
                 follow(&context, bucket, &shared).await;
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         });
         Watched { seen, age, task }

@@ -1,4 +1,4 @@
-//! Reading a file that somebody else may have made: only regular files, and only up to a limit. A
+//! Reading a file that another person may have made: only regular files, and only up to a limit. A
 //! model may be a link to `/dev/zero`, which never ends, or a FIFO, which never begins.
 
 use std::fmt;
@@ -76,7 +76,7 @@ pub fn read_text(path: &Path, budget: &Budget) -> Result<String, Unreadable> {
     String::from_utf8(read(path, budget)?).map_err(|_| Unreadable::NotText)
 }
 
-/// The bytes of a file of this user's own, that nobody else could have written.
+/// The bytes of a file of this user's own, that no other could have written.
 pub fn read_own(path: &Path, budget: &Budget) -> Result<Vec<u8>, Unreadable> {
     let about = std::fs::symlink_metadata(path)?;
     let is_own = about.uid() == rustix::process::geteuid().as_raw();

@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-/// Text that somebody else wrote. Its only printable form is the escaped one.
+/// Text that another person wrote. Its only printable form is the escaped one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Untrusted(String);

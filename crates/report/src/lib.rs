@@ -20,6 +20,6 @@ pub use html::{Document, Gathering, html};
 pub use jsonl::{EVENTS_SCHEMA, json_line};
 pub use junit::junit;
 pub use markdown::markdown;
-pub use run::{Run, TestLine, count};
+pub use run::{Run, TestLine, count, tests};
 pub use sarif::sarif;
 pub use script::{ScriptForm, Target, script};

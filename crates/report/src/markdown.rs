@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use ioco_engine::Sender;
+use ioco_engine::{Sender, percent};
 
 use crate::failure::{Failure, Paths};
-use crate::run::{Run, count};
+use crate::run::{Run, count, tests};
 
 /// More uncovered switches than this are counted, not listed.
 const MAX_MISSING: usize = 50;
@@ -22,12 +22,8 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
     let _ = writeln!(text, "# {} {}\n", run.word(), escaped(&run.model));
     let _ = writeln!(
         text,
-        "{} ({} passed, {} failed, {} inconclusive, {}) in {:.1} s; {}.\n",
-        count(summary.tests, "test"),
-        summary.passed,
-        summary.failed,
-        summary.inconclusive,
-        count(summary.errors, "error"),
+        "{} in {:.1} s; {}.\n",
+        tests(summary),
         summary.duration as f64 / 1e9,
         run.ended(),
     );
@@ -57,10 +53,7 @@ pub fn markdown(run: &Run, failures: &[Failure], paths: &Paths) -> String {
             summary.boundaries,
         ),
     ] {
-        let percent = match all {
-            0 => 100.0,
-            all => covered as f64 * 100.0 / all as f64,
-        };
+        let percent = percent(covered, all);
         let _ = writeln!(text, "| {what} | {covered} of {all} | {percent:.1} % |");
     }
     let _ = writeln!(

@@ -178,6 +178,18 @@ impl RequirementRow<'_> {
     }
 }
 
+/// `3 tests (2 passed, …)`.
+pub fn tests(summary: &Summary) -> String {
+    format!(
+        "{} ({} passed, {} failed, {} inconclusive, {})",
+        count(summary.tests, "test"),
+        summary.passed,
+        summary.failed,
+        summary.inconclusive,
+        count(summary.errors, "error"),
+    )
+}
+
 /// `1 test`, `2 tests`, `2 switches`, `2 stimuli`.
 pub fn count(number: u64, thing: &str) -> String {
     match thing {

@@ -136,7 +136,7 @@ impl<'a> Script<'a> {
         })
     }
 
-    /// The code and what it means, for a comment. Both may be of a file that somebody else wrote: they stay
+    /// The code and what it means, for a comment. Both may be of a file that another person wrote: they stay
     /// on one line, end no comment of any language, and look like what they are.
     fn title(&self) -> String {
         let deviation = self.file.last_deviation();

@@ -1,5 +1,5 @@
 //! Pausing, stepping, slowing down and stopping a run. The run's thread asks after every step; as
-//! long as nobody interferes that costs one look at a flag.
+//! long as no control is used that costs one look at a flag.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::models::Models;
 use crate::refusal::Refusal;
 
-/// A text that somebody types.
+/// A text that is being typed.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema, ts_rs::TS))]
 #[serde(default)]

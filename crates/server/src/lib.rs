@@ -58,12 +58,12 @@ pub fn serve(
         .build()
         .map_err(|error| CampaignError::system(format!("the server cannot start: {error}")))?;
     let served = runtime.block_on(serving(options, interrupt, ready));
-    // A request may read from a file that never ends; nobody waits for it.
+    // A request may read from a file that never ends; nothing waits for it.
     runtime.shutdown_background();
     served
 }
 
-/// How long what is under way may take to be written once somebody asks to stop.
+/// How long what is under way may take to be written once a stop is requested.
 const ENDING: Duration = Duration::from_secs(3);
 
 async fn serving(

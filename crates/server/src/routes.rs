@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::{access, assets, work};
 
 /// Batches come at most ten times a second.
-const BEAT: Duration = Duration::from_millis(100);
+const BATCH_INTERVAL: Duration = Duration::from_millis(100);
 /// A walk of thousands of steps fits.
 const MAX_BYTES: usize = 8 << 20;
 
@@ -290,7 +290,7 @@ async fn job_events(State(app): Shared, Path(id): Path<String>) -> Response {
 }
 
 /// A stream of what `next` gives, until it says that there will be no more. When the reader goes
-/// away the stream is dropped, and nobody asks any more.
+/// away the stream is dropped, and no questions come any more.
 fn batches<T: Serialize + Send>(
     next: impl FnMut() -> (Option<T>, bool) + Send + 'static,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>> + Send> {
@@ -301,7 +301,7 @@ fn batches<T: Serialize + Send>(
         let mut wait = !first;
         loop {
             if wait {
-                tokio::time::sleep(BEAT).await;
+                tokio::time::sleep(BATCH_INTERVAL).await;
             }
             wait = true;
             let (news, over) = next();

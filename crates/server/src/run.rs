@@ -129,7 +129,7 @@ impl Run {
         let _ = opened.send(Ok(()));
         let outcome = guarded(|| campaign.run(&mut watcher));
         let seconds = watcher.started.elapsed().as_secs_f64();
-        // The next run may begin as soon as somebody sees that this one is over.
+        // The next run may begin as soon as the page shows that this one is over.
         drop(in_use);
         self.over(outcome, seconds);
     }
@@ -210,7 +210,7 @@ impl Run {
 }
 
 /// Does work on behalf of the page. A defect of ours ends it like any other error, so that
-/// nobody waits for it.
+/// nothing waits for it.
 pub fn guarded<T>(work: impl FnOnce() -> Result<T, CampaignError>) -> Result<T, CampaignError> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(CampaignError::usage("this went wrong inside ioco")

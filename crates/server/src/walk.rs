@@ -1,4 +1,4 @@
-//! A walk by hand on the project's system: one at a time, as long as nobody else wants the system.
+//! A walk by hand on the project's system: one at a time, as long as no other wants the system.
 
 use std::fs;
 use std::io::Write as _;
@@ -140,14 +140,14 @@ impl App {
                 walk.hand.look();
                 walk.view()
             }
-            None => nobody(),
+            None => nothing_walked(),
         })
     }
 
     pub fn step_walk(&self, request: &WalkStepRequest) -> Result<WalkView, Refusal> {
         if matches!(request, WalkStepRequest::End) {
             self.walks.end();
-            return Ok(nobody());
+            return Ok(nothing_walked());
         }
         let mut place = self.walks.lock();
         let walk = place.as_mut().ok_or_else(no_walk)?;
@@ -250,7 +250,7 @@ fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn nobody() -> WalkView {
+fn nothing_walked() -> WalkView {
     WalkView {
         state: WalkState::None,
         model: String::new(),

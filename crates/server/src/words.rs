@@ -38,6 +38,9 @@ pub fn remedy(remedy: &Remedy) -> String {
             "choose the connection here, or start `ioco serve --profile NAME`"
         }
         Remedy::StartSystem => "write start = \"COMMAND\" into [sut] of ioco.toml",
+        Remedy::MapHttp => {
+            "write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE"
+        }
         Remedy::AllowInsecure { instead } => {
             return format!("{instead}, or accept it with `ioco serve --insecure`");
         }

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// Only what is used of it takes memory.
 const STACK: usize = 256 << 20;
-/// Calls beyond these wait for their turn, so that nobody starts a thousand threads.
+/// Calls beyond these wait for their turn, so that a client cannot start a thousand threads.
 static TURNS: Semaphore = Semaphore::const_new(16);
 
 /// Starts a thread with a large stack.

@@ -172,7 +172,7 @@ impl Lists {
             self.note_races(session.semantics, &walk.sets[from..=to]);
             if !is_last || self.is_settled(session.semantics, execution, &walk, was_given) {
                 let answers = walk.steps[from..to].to_vec();
-                // Nobody waits for a silence that is certain.
+                // Nothing waits for a silence that is certain.
                 let waits = !session.semantics.menu(walk.loud[to]).responses.is_empty();
                 let set = if waits { walk.sets[to] } else { walk.loud[to] };
                 self.show(session, node, &list, answers, to, set)?;

@@ -24,7 +24,7 @@ pub trait Runner {
     fn begin(&mut self, _likely: &[Vec<Action>]) {}
 }
 
-/// Where nobody has measured it, a reset costs as much as so many stimuli.
+/// Where it was not measured, a reset costs as much as so many stimuli.
 const USUAL_RESET_COST: usize = 8;
 
 /// Measured costs beyond this change nothing more.

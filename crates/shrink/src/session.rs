@@ -143,7 +143,7 @@ impl<'a> Session<'a> {
         self.nodes.set(0);
     }
 
-    /// Counts nodes of a search. It ends when somebody, or a deadline, asks to stop, and at the limit.
+    /// Counts nodes of a search. It ends when a stop or a deadline comes, and at the limit.
     pub fn expand(&self, nodes: u64) -> Result<(), Halt> {
         let before = self.nodes.get();
         let after = before.saturating_add(nodes);
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// An error once somebody, or a deadline, has asked to stop.
+    /// An error once a stop or a deadline comes.
     pub fn poll(&self) -> Result<(), Halt> {
         if self.watch.borrow_mut().stop() {
             return Err(Halt(Ended::Interrupted));

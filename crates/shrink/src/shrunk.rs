@@ -118,7 +118,7 @@ pub enum Ended {
     Finished,
     /// The run budget was used up.
     Budget,
-    /// Somebody, or a deadline, asked to stop.
+    /// A stop or a deadline comes.
     Interrupted,
     /// A search came to its limit.
     Limit(String),

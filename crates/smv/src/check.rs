@@ -2,7 +2,7 @@
 //! As in NuSMV, they are judged over all values of the domains, whatever can be reached.
 //!
 //! A question may be as hard as factoring a number, so the solver works within a budget of steps; what it leaves open is a
-//! warning, and nobody relies on it later.
+//! warning, and nothing relies on it later.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

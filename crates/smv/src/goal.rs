@@ -202,7 +202,7 @@ impl Model {
         }
     }
 
-    /// Variables with more values than there are goals for, so that somebody can say so.
+    /// Variables with more values than there are goals for, so that a warning can say so.
     pub fn shortened(&self, criteria: &[Criterion], options: &GoalOptions) -> Vec<Shortened> {
         if !criteria.contains(&Criterion::Value) || options.max_values.is_some() {
             return Vec::new();

@@ -80,7 +80,7 @@ pub struct Model {
     /// Says which process runs, when the model has processes.
     pub process_selector: Option<VarId>,
     /// It was proved that every assignment and constraint has a value in every state. Where `check` could not decide that,
-    /// nobody may rely on it.
+    /// nothing may rely on it.
     pub(crate) trusted: bool,
     /// For every variable, its assignments as relations.
     pub(crate) relations: Vec<Relations>,

@@ -29,7 +29,7 @@ pub(crate) fn spawn_with_room<'scope, 'env, T: Send + 'scope>(
         .spawn_scoped(scope, work)
 }
 
-/// Starts `work` on a thread with a large stack that nobody waits for.
+/// Starts `work` on a thread with a large stack that nothing waits for.
 pub(crate) fn spawn_alone(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new()
         .stack_size(STACK_BYTES)

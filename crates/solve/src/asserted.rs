@@ -64,3 +64,30 @@ impl Asserted {
         query
     }
 }
+
+/// The methods of a [`Solver`](crate::solver::Solver) that only change its field `asserted`.
+macro_rules! asserts {
+    () => {
+        fn unknown(&mut self, ty: &Type) -> u32 {
+            self.asserted.unknown(ty, false)
+        }
+
+        fn void_unknown(&mut self, ty: &Type) -> u32 {
+            self.asserted.unknown(ty, true)
+        }
+
+        fn assert(&mut self, condition: &Expr) {
+            self.asserted.assert(condition);
+        }
+
+        fn push(&mut self) {
+            self.asserted.push();
+        }
+
+        fn pop(&mut self) {
+            self.asserted.pop();
+        }
+    };
+}
+
+pub(crate) use asserts;

@@ -3,15 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use ioco_sts::{BinaryOp, Env, Expr, LabelId, Sts, Type, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Env, Expr, LabelId, Sts, Type, Value};
 
+use crate::backwards::{backwards, exact_inverse, known};
 use crate::fast::{self, Reading};
-use crate::goal::{Constants, each_unknown};
+use crate::goal::Constants;
 use crate::optimum::{Sense, optimum};
 use crate::outcome::{Deadline, Outcome};
 use crate::propose::or_proposed;
 use crate::query::Query;
 use crate::search::Choice;
+
+/// Steps for what parameters are compared with.
+const KNOWN_STEPS: u64 = 60_000;
 
 /// Values for the parameters of `label` such that `guard` holds where the variables have the
 /// values of `valuation`. Every parameter is set, to any value of its type where the guard does not
@@ -37,7 +41,7 @@ pub fn choose_values(
         Reading::Unclear => {}
     }
     let mut values = vec![Value::Void; sts.label(label).parameters.len()];
-    for group in groups(&with_values(guard, valuation), values.len()) {
+    for group in groups(&guard.with_values(valuation), values.len()) {
         match choose_together(sts, label, &group, rng, deadline) {
             Outcome::Sat(found) => {
                 for (position, value) in group.parameters.iter().zip(found) {
@@ -192,17 +196,8 @@ pub(crate) fn parameters_query<'a>(
     for parameter in &sts.label(label).parameters {
         query.unknown(&parameter.ty, unset == Unset::Allowed);
     }
-    query.conditions.push(with_values(guard, valuation));
+    query.conditions.push(guard.with_values(valuation));
     query
-}
-
-fn with_values(expr: &Expr, valuation: &[Value]) -> Expr {
-    match expr {
-        Expr::Var(variable) => {
-            Expr::Const(valuation.get(variable.index()).cloned().unwrap_or_default())
-        }
-        _ => expr.map_children(|child| with_values(child, valuation)),
-    }
 }
 
 /// The values of one parameter that are worth testing.
@@ -271,6 +266,7 @@ fn near_comparisons(
     found: &mut BTreeSet<Value>,
 ) {
     let mut operands: Vec<Value> = Vec::new();
+    let deadline = Deadline::steps(KNOWN_STEPS);
     let env = Env {
         variables: &[],
         parameters: &[],
@@ -279,7 +275,13 @@ fn near_comparisons(
     for condition in &query.conditions {
         condition.walk(&mut |e| {
             let mut compared = |subject: &Expr, other: &Expr| {
-                collect_limits(subject, other, unknown, env, &mut operands);
+                let equal = known(other, env, &deadline)
+                    .and_then(|value| backwards(subject, value, env, exact_inverse, &deadline));
+                operands.extend(
+                    equal
+                        .filter(|(of, _)| *of == unknown)
+                        .map(|(_, value)| value),
+                );
             };
             match e {
                 Expr::Binary(
@@ -339,56 +341,4 @@ fn near_comparisons(
         };
         found.extend(neighbours.into_iter().filter(|v| sts.types().fits(v, ty)));
     }
-}
-
-/// The value of `unknown` at which `subject` equals `other`, where that can be read off.
-fn collect_limits(
-    subject: &Expr,
-    other: &Expr,
-    unknown: u32,
-    env: Env<'_>,
-    operands: &mut Vec<Value>,
-) {
-    let Ok(mut value) = known(other, env) else {
-        return;
-    };
-    let mut subject = subject;
-    loop {
-        match subject {
-            Expr::Param(p) if *p == unknown => {
-                operands.push(value);
-                return;
-            }
-            Expr::Unary(UnaryOp::Neg, inner) => {
-                let negated = Expr::unary(UnaryOp::Neg, Expr::Const(value));
-                let Ok(next) = negated.eval(env) else { return };
-                value = next;
-                subject = inner;
-            }
-            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), both) => {
-                let [left, right] = &**both;
-                let (inner, op, first, second) = match (known(left, env), known(right, env)) {
-                    (_, Ok(known)) if *op == BinaryOp::Add => (left, BinaryOp::Sub, value, known),
-                    (_, Ok(known)) => (left, BinaryOp::Add, value, known),
-                    (Ok(known), _) if *op == BinaryOp::Add => (right, BinaryOp::Sub, value, known),
-                    (Ok(known), _) => (right, BinaryOp::Sub, known, value),
-                    _ => return,
-                };
-                let moved = Expr::binary(op, Expr::Const(first), Expr::Const(second));
-                let Ok(next) = moved.eval(env) else { return };
-                value = next;
-                subject = inner;
-            }
-            _ => return,
-        }
-    }
-}
-
-fn known(expr: &Expr, env: Env<'_>) -> Result<Value, ()> {
-    let mut open = false;
-    each_unknown(expr, &mut |_| open = true);
-    if open {
-        return Err(());
-    }
-    expr.eval(env).map_err(|_| ())
 }

@@ -3,7 +3,7 @@
 use ioco_sts::domain::Domain;
 use ioco_sts::{BinaryOp, Expr, Function, Type, Types, Value};
 
-use crate::asserted::Asserted;
+use crate::asserted::{Asserted, asserts};
 use crate::optimum::{Sense, optimum};
 use crate::outcome::{Deadline, Outcome};
 use crate::pipeline::Pipeline;
@@ -35,29 +35,7 @@ impl Embedded {
 }
 
 impl Solver for Embedded {
-    fn unknown(&mut self, ty: &Type) -> u32 {
-        self.asserted.unknown(ty, false)
-    }
-
-    fn void_unknown(&mut self, ty: &Type) -> u32 {
-        self.asserted.unknown(ty, true)
-    }
-
-    fn assert(&mut self, condition: &Expr) {
-        self.asserted.assert(condition);
-    }
-
-    fn push(&mut self) {
-        self.asserted.push();
-    }
-
-    fn pop(&mut self) {
-        self.asserted.pop();
-    }
-
-    fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()> {
-        self.model(deadline).map(|_| ())
-    }
+    asserts!();
 
     fn model(&mut self, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
         self.asserted.query().solve(&mut Choice::Plain, deadline)

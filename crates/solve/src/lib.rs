@@ -63,6 +63,7 @@
 //! dependency only for questions with many linear alternatives, which no example asks.
 
 mod asserted;
+mod backwards;
 mod choose;
 mod cp;
 mod embedded;

@@ -2,9 +2,10 @@
 //! equal, read backwards through the arithmetic. They are proposals, because quotients are rounded:
 //! evaluation decides.
 
-use ioco_sts::domain::{Effort as _, comparison};
-use ioco_sts::{BinaryOp, Env, Expr, Type, UnaryOp, Value};
+use ioco_sts::domain::comparison;
+use ioco_sts::{BinaryOp, Env, Expr, Type, Value};
 
+use crate::backwards::{backwards, known, rounded_inverse};
 use crate::goal::each_unknown;
 use crate::outcome::{Deadline, Outcome};
 use crate::pipeline::Part;
@@ -64,8 +65,8 @@ fn proposals(query: &Query<'_>, deadline: &Deadline<'_>) -> Vec<(u32, Value)> {
                     let exact = decimal.then(|| query.types.converted(&value, &Type::Decimal));
                     exact.flatten().unwrap_or(value)
                 });
-                let Some((unknown, value)) =
-                    other.and_then(|value| backwards(subject, value, env, deadline))
+                let Some((unknown, value)) = other
+                    .and_then(|value| backwards(subject, value, env, rounded_inverse, deadline))
                 else {
                     continue;
                 };
@@ -91,61 +92,4 @@ fn is_about_decimals(subject: &Expr, query: &Query<'_>) -> bool {
         found |= unknown.is_some_and(|(ty, _)| *ty == Type::Decimal);
     });
     found
-}
-
-/// The one unknown of `subject`, and a value at which `subject` is about `value`.
-fn backwards(
-    subject: &Expr,
-    mut value: Value,
-    env: Env<'_>,
-    deadline: &Deadline<'_>,
-) -> Option<(u32, Value)> {
-    let mut subject = subject;
-    loop {
-        match subject {
-            Expr::Param(unknown) => return Some((*unknown, value)),
-            Expr::Unary(UnaryOp::Neg, inner) => {
-                value = Expr::unary(UnaryOp::Neg, Expr::Const(value))
-                    .eval(env)
-                    .ok()?;
-                subject = inner;
-            }
-            Expr::Binary(op, both) => {
-                let [left, right] = &**both;
-                let (inner, op, first, second) =
-                    match (known(left, env, deadline), known(right, env, deadline)) {
-                        (None, Some(right)) => (left, inverse(*op)?, value, right),
-                        (Some(left), None) => match op {
-                            // `k - x == v` is `x == k - v`, and likewise for quotients.
-                            BinaryOp::Sub | BinaryOp::Div => (right, *op, left, value),
-                            _ => (right, inverse(*op)?, value, left),
-                        },
-                        _ => return None,
-                    };
-                let moved = Expr::binary(op, Expr::Const(first), Expr::Const(second));
-                value = moved.eval(env).ok()?;
-                subject = inner;
-            }
-            _ => return None,
-        }
-    }
-}
-
-fn inverse(op: BinaryOp) -> Option<BinaryOp> {
-    match op {
-        BinaryOp::Add => Some(BinaryOp::Sub),
-        BinaryOp::Sub => Some(BinaryOp::Add),
-        BinaryOp::Mul => Some(BinaryOp::Div),
-        BinaryOp::Div => Some(BinaryOp::Mul),
-        _ => None,
-    }
-}
-
-fn known(expr: &Expr, env: Env<'_>, deadline: &Deadline<'_>) -> Option<Value> {
-    let mut open = false;
-    each_unknown(expr, &mut |_| open = true);
-    if open || deadline.is_over() {
-        return None;
-    }
-    deadline.eval(expr, env).ok()
 }

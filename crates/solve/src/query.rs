@@ -1,6 +1,8 @@
 //! One question from start to answer: strings, arrays and structs are taken apart or chosen first;
 //! what is left are numbers, booleans and enum members, for the search.
 
+use std::collections::BTreeSet;
+
 use ioco_sts::domain::{Domain, Values};
 use ioco_sts::{BinaryOp, Env, EvalError, Expr, Function, Type, Types, UnaryOp, Value};
 use rand::RngExt as _;
@@ -379,7 +381,7 @@ impl<'a> Query<'a> {
             };
             complete = candidates.complete;
             let mut found = candidates.strings;
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = BTreeSet::new();
             found.retain(|text| seen.insert(text.clone()));
             if let Choice::Random(_) = choice {
                 shuffle(&mut found, choice);
@@ -427,26 +429,11 @@ impl<'a> Query<'a> {
 
     /// The conditions that speak of one unknown alone.
     fn conditions_on(&self, unknown: usize) -> Vec<&Expr> {
-        let mut parts: Vec<&Expr> = Vec::new();
-        let mut open: Vec<&Expr> = self.conditions.iter().collect();
-        while let Some(expr) = open.pop() {
-            match expr {
-                Expr::Binary(BinaryOp::And, both) => open.extend(both.iter()),
-                _ => parts.push(expr),
-            }
-        }
-        parts.retain(|expr| {
-            let (mut own, mut other) = (false, false);
-            each_unknown(expr, &mut |u| {
-                if u as usize == unknown {
-                    own = true;
-                } else {
-                    other = true;
-                }
-            });
-            own && !other
-        });
-        parts
+        // The last ones first: they were added when others were taken apart.
+        let conditions = self.conditions.iter().rev();
+        let parts = conditions.flat_map(|condition| condition.conjuncts().into_iter().rev());
+        let own = BTreeSet::from([unknown as u32]);
+        parts.filter(|part| part.params() == own).collect()
     }
 
     fn with_value(&self, unknown: usize, value: &Value) -> Query<'a> {
@@ -741,7 +728,7 @@ fn inlined(expr: &Expr, functions: &[Function], depth: u32) -> Expr {
     if depth >= MAX_CALLS || function.is_branching(id) || !(0..).zip(arguments).all(same) {
         return expr;
     }
-    let body = with_arguments(&function.body, arguments);
+    let body = function.body.with_arguments(arguments);
     let mut size = 0;
     body.walk(&mut |_| size += 1);
     if size > MAX_INLINED {
@@ -764,16 +751,6 @@ fn always_evaluates(expr: &Expr, local: u32) -> bool {
             .children()
             .into_iter()
             .any(|e| always_evaluates(e, local)),
-    }
-}
-
-fn with_arguments(body: &Expr, arguments: &[Expr]) -> Expr {
-    match body {
-        Expr::Local(position) => arguments
-            .get(*position as usize)
-            .cloned()
-            .unwrap_or(Expr::Const(Value::Void)),
-        _ => body.map_children(|child| with_arguments(child, arguments)),
     }
 }
 

@@ -178,7 +178,7 @@ impl Sampler {
             .map_err(|error| error.to_string())
     }
 
-    /// Bytes that the expression probably matches: its assertions are not looked at, so whoever asks must try. Named
+    /// Bytes that the expression probably matches: its assertions are not looked at, so the caller must try. Named
     /// groups are what `group` says. Early rounds give short ones. Where blanks may repeat, `newline` is one of them.
     pub fn sample(
         &self,
@@ -201,7 +201,7 @@ impl Sampler {
     }
 }
 
-/// What parts of a sample are, where somebody knows better than chance.
+/// What parts of a sample are, where the caller knows better than chance.
 struct Filling<'f> {
     group: &'f dyn Fn(&str) -> Option<Vec<u8>>,
     newline: &'f [u8],

@@ -25,7 +25,9 @@ pub trait Solver: Send {
     fn pop(&mut self);
 
     /// Whether all conditions can hold together.
-    fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()>;
+    fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()> {
+        self.model(deadline).map(|_| ())
+    }
 
     /// A value for every unknown, always the same for the same conditions.
     fn model(&mut self, deadline: &Deadline<'_>) -> Outcome<Vec<Value>>;

@@ -6,7 +6,7 @@
 //! is no error where it is not used), so *unsatisfiable* stays right, and *satisfiable* is checked by
 //! evaluation as always.
 
-use ioco_sts::{BinaryOp, Env, Expr, Function, FunctionId, UnaryOp, Value};
+use ioco_sts::{BinaryOp, Expr, Function, FunctionId, UnaryOp, Value};
 
 /// Calls that are written out for one condition.
 const MAX_CALLS: u32 = 600;
@@ -79,19 +79,13 @@ impl Unfold<'_> {
         let Expr::If(all) = &function.body else {
             return true;
         };
-        let condition = with_arguments(&all[0], given);
+        let condition = computed(&all[0].with_arguments(given));
         matches!(condition, Expr::Const(Value::Bool(_)))
     }
 }
 
-fn with_arguments(expr: &Expr, given: &[Expr]) -> Expr {
-    match expr {
-        Expr::Local(position) => {
-            let argument = given.get(*position as usize);
-            argument.cloned().unwrap_or(Expr::Const(Value::Void))
-        }
-        _ => folded(expr.map_children(|e| with_arguments(e, given))),
-    }
+fn computed(expr: &Expr) -> Expr {
+    folded(expr.map_children(computed))
 }
 
 /// One operation whose operands are known, computed.
@@ -102,8 +96,6 @@ fn folded(expr: Expr) -> Expr {
             _ => None,
         },
         Expr::Binary(op, both) => match (op, &both[0], &both[1]) {
-            (BinaryOp::And, Expr::Const(Value::Bool(true)), other)
-            | (BinaryOp::Or, Expr::Const(Value::Bool(false)), other) => Some(other.clone()),
             (BinaryOp::Index, Expr::Array(items), Expr::Const(Value::Int(at))) => {
                 let at = usize::try_from(*at).ok();
                 at.and_then(|at| items.get(at)).cloned()
@@ -119,19 +111,9 @@ fn folded(expr: Expr) -> Expr {
     if let Some(simpler) = simpler {
         return simpler;
     }
-    let children = expr.children();
-    let known = !children.is_empty() && children.iter().all(|e| matches!(e, Expr::Const(_)));
-    if !known || matches!(expr, Expr::Call(..) | Expr::Array(_)) {
-        return expr;
-    }
-    let env = Env {
-        variables: &[],
-        parameters: &[],
-        functions: &[],
-    };
-    match expr.eval(env) {
-        Ok(value) => Expr::Const(value),
-        Err(_) => expr,
+    match expr {
+        Expr::Call(..) | Expr::Array(_) => expr,
+        _ => expr.simplified(&[]),
     }
 }
 
@@ -217,7 +199,7 @@ mod tests {
         assert_eq!(folded(unknown.clone()), unknown);
     }
 
-    /// Outside a function a local belongs to whoever asks, not to a call.
+    /// Outside a function a local belongs to the question, not to a call.
     #[test]
     fn locals_of_the_condition_itself_stay() {
         let functions = function(Expr::Local(0));

@@ -9,7 +9,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 use crate::error::StoreError;
-use crate::place::{PATIENCE, Place};
+use crate::place::{ANSWER_TIMEOUT, Place};
 
 /// Migrations with their numbers and names, in order.
 pub(crate) type Migrations = [(i64, &'static str, &'static str)];
@@ -64,7 +64,7 @@ impl Place {
     }
 
     /// Gets a store ready to be written to: makes its tables, and brings those of a file up to date.
-    /// A server is shared, and others may use an older ioco: that is upgraded only when somebody asks.
+    /// A server is shared, and others may use an older ioco: it is upgraded only on request.
     pub(crate) async fn prepare(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
         self.prepare_for(&MIGRATIONS, connection).await
     }
@@ -137,7 +137,7 @@ fn alone(path: &Path) -> Option<fs::File> {
         .ok()?;
     let begun = Instant::now();
     while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-        if begun.elapsed() >= PATIENCE {
+        if begun.elapsed() >= ANSWER_TIMEOUT {
             break;
         }
         std::thread::sleep(Duration::from_millis(5));

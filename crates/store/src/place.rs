@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::error::StoreError;
 
 /// How long a server may take to answer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Files up to so many bytes are read whole before a run is added to them: a tenth of a second.
 const MAX_CHECKED: u64 = 64 << 20;
 
@@ -41,9 +41,9 @@ impl Place {
         }
     }
 
-    /// A server that the project chose and not the person. Its host may be anybody's: a password
+    /// A server that the project chose and not the person. Its host may be any host: a password
     /// (of the address, of PGPASSWORD or of a password file) goes there only encrypted, and not over a
-    /// connection that somebody in between has opened.
+    /// connection that a relay in between has opened.
     pub fn of_project(url: &str) -> Result<Place, StoreError> {
         let place = Place::new(Path::new(""), Some(url))?;
         let refused = |why: String| StoreError::Unreachable {
@@ -184,9 +184,9 @@ impl Place {
             .parse()
             .map_err(|error: sqlx::Error| unreachable(error.to_string()))?;
         let options = options.disable_statement_logging();
-        let opened = timeout(PATIENCE, AnyConnection::connect_with(&options))
+        let opened = timeout(ANSWER_TIMEOUT, AnyConnection::connect_with(&options))
             .await
-            .map_err(|_| unreachable(format!("no answer in {} s", PATIENCE.as_secs())))?;
+            .map_err(|_| unreachable(format!("no answer in {} s", ANSWER_TIMEOUT.as_secs())))?;
         opened.map_err(|error| StoreError::of_opening(&shown, &error))
     }
 

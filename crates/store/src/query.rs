@@ -26,11 +26,11 @@ pub struct Store {
 }
 
 impl Drop for Store {
-    /// Dropping a connection leaves closing the file to a thread that nobody waits for.
+    /// Dropping a connection leaves closing the file to a thread that nothing waits for.
     fn drop(&mut self) {
         let connection = self.connection.get_mut().ok().and_then(Option::take);
         if let Some(connection) = connection {
-            // Everything is written; there is nobody to tell that closing failed.
+            // Everything is written; a failure to close changes nothing.
             let _ = self.runtime.block_on(connection.close());
         }
     }
@@ -167,7 +167,7 @@ impl Store {
             place: self.shown.clone(),
             why: "it is closed".to_owned(),
         })?;
-        // After a panic nobody knows what state the connection is in: it is not put back.
+        // After a panic the state of the connection is unknown: it is not put back.
         let (open, answer) = caught(&self.shown, || {
             let answer = self.runtime.block_on(ask(&mut open));
             Ok((open, answer))

@@ -28,14 +28,14 @@ const TOGETHER: usize = 64;
 const AHEAD: usize = 16;
 /// At most so many messages in one transaction.
 const BATCH: usize = 32;
-/// A transaction waits so long for more to write, unless somebody waits for it.
+/// A transaction waits so long for more to write, unless a caller waits for it.
 const GATHERING: Duration = Duration::from_millis(10);
 
 /// How long one transaction may take.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long what is under way may take to be written once somebody wants to stop. When only the time of the run is
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long what is under way may take to be written once a stop is requested. When only the time of the run is
 /// up, what is left to write is not much: the store is waited for as long as it goes on writing.
-const GRACE: Duration = Duration::from_millis(600);
+const WRITE_GRACE_PERIOD: Duration = Duration::from_millis(600);
 
 /// Which run is recorded.
 enum Which {
@@ -71,7 +71,7 @@ pub struct Recording {
     until: Until,
     /// How many messages the store has taken.
     taken: Arc<AtomicU64>,
-    /// The store does not answer: nobody waits for it any more.
+    /// The store does not answer: nothing waits for it any more.
     is_given_up: bool,
     /// How many orders of the campaign have an outcome.
     arrived: u64,
@@ -84,12 +84,12 @@ impl Recording {
         Recording::begin_until(place, new, Until::forever(Instant::now))
     }
 
-    /// The same; here and later, nobody waits for the store much longer than `until`.
+    /// The same; here and later, nothing waits for the store much longer than `until`.
     pub fn begin_until(place: &Place, new: NewRun, until: Until) -> Result<Recording, StoreError> {
         Recording::start(place, Which::New(Box::new(new)), until)
     }
 
-    /// Goes on with the run of a campaign. From now on, whoever recorded it before cannot write to it.
+    /// Goes on with the run of a campaign. From now on, its earlier recorder cannot write to it.
     pub fn resume_until(
         place: &Place,
         campaign: &str,
@@ -233,7 +233,7 @@ impl Recording {
         self.hand_over()?;
         let (done, written) = channel();
         self.send(Order::Flush(done))?;
-        let mut wait = self.until.with_grace(GRACE);
+        let mut wait = self.until.with_grace(WRITE_GRACE_PERIOD);
         loop {
             match written.recv_timeout(SLICE) {
                 Ok(()) => return Ok(()),
@@ -247,7 +247,7 @@ impl Recording {
     }
 
     fn send(&mut self, mut order: Order) -> Result<(), StoreError> {
-        let mut wait = self.until.with_grace(GRACE);
+        let mut wait = self.until.with_grace(WRITE_GRACE_PERIOD);
         loop {
             let orders = self.orders.as_ref().ok_or_else(|| self.why())?;
             match orders.try_send(order) {
@@ -358,7 +358,7 @@ fn write(
         // Before the transaction begins: a process that is paused while it waits for more must hold no lock.
         let Batch { messages, flushed } = gathered(first, orders);
         let batch = write_batch(&mut connection, &mut writer, messages, taken);
-        let written = runtime.block_on(async { timeout(PATIENCE, batch).await });
+        let written = runtime.block_on(async { timeout(TRANSACTION_TIMEOUT, batch).await });
         let error = match written {
             Ok(Ok(true)) => {
                 for done in flushed {
@@ -379,10 +379,10 @@ fn write(
         drop(flushed);
         return;
     }
-    let _ = runtime.block_on(async { timeout(GRACE, connection.close()).await });
+    let _ = runtime.block_on(async { timeout(WRITE_GRACE_PERIOD, connection.close()).await });
 }
 
-/// One transaction. False where the run is now somebody else's to write.
+/// One transaction. False where the run is now another's to write.
 async fn write_batch(
     connection: &mut AnyConnection,
     writer: &mut Writer,

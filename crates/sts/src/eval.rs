@@ -222,7 +222,7 @@ impl Frame<'_> {
         match expr {
             Expr::Binary(BinaryOp::And | BinaryOp::Or, _) => self.truth(expr).map(Value::Bool),
             _ => {
-                // An error ends the whole evaluation, so that nobody looks at the level any more.
+                // An error ends the whole evaluation, so that the level no longer matters.
                 self.work.enter()?;
                 let value = self.operation(expr)?;
                 self.work.leave();

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::eval::Env;
 use crate::ids::{FunctionId, StructId, VarId};
+use crate::sts::Function;
 use crate::value::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -260,9 +262,57 @@ impl Expr {
     /// The expression with variables replaced by their values.
     pub fn with_values(&self, valuation: &[Value]) -> Expr {
         self.substitute(&|part| match part {
-            Expr::Var(variable) => Some(Expr::Const(valuation[variable.index()].clone())),
+            Expr::Var(variable) => {
+                let value = valuation.get(variable.index()).cloned();
+                Some(Expr::Const(value.unwrap_or_default()))
+            }
             _ => None,
         })
+    }
+
+    /// The body of a function with these arguments for its parameters.
+    pub fn with_arguments(&self, arguments: &[Expr]) -> Expr {
+        self.substitute(&|part| match part {
+            Expr::Local(position) => {
+                let argument = arguments.get(*position as usize).cloned();
+                Some(argument.unwrap_or(Expr::Const(Value::Void)))
+            }
+            _ => None,
+        })
+    }
+
+    /// The expression with its outermost operation computed where constants decide it; its operands are simple
+    /// already. An expression without a value stays as it is, so that it still makes a guard false.
+    pub fn simplified(self, functions: &[Function]) -> Expr {
+        match &self {
+            Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), both) => {
+                let decides = Value::Bool(*op == BinaryOp::Or);
+                return match (&both[0], &both[1]) {
+                    (Expr::Const(left), _) if *left == decides => Expr::Const(decides),
+                    (Expr::Const(Value::Bool(_)), right) => right.clone(),
+                    (left, Expr::Const(right @ Value::Bool(_))) if *right != decides => {
+                        left.clone()
+                    }
+                    _ => self,
+                };
+            }
+            Expr::If(all) => {
+                if let Expr::Const(Value::Bool(condition)) = &all[0] {
+                    return all[if *condition { 1 } else { 2 }].clone();
+                }
+            }
+            _ => {}
+        }
+        let operands = self.children();
+        if operands.is_empty() || !operands.iter().all(|e| matches!(e, Expr::Const(_))) {
+            return self;
+        }
+        let env = Env {
+            variables: &[],
+            parameters: &[],
+            functions,
+        };
+        self.eval(env).map_or(self, Expr::Const)
     }
 
     /// Calls `visit` on this expression and on everything in it, outermost first.

@@ -55,7 +55,7 @@ pub enum FlattenError {
     TooManySwitches { limit: usize, label: String },
     /// Listing so few states must not take for ever: this switch was the last to be tried.
     TooMuchWork { limit: usize, switch: SwitchId },
-    /// Somebody asked to stop.
+    /// A stop is requested.
     Interrupted,
 }
 
@@ -140,7 +140,7 @@ pub struct Explored {
     pub steps: Vec<ExploredStep>,
 }
 
-/// Enumerates the reachable states, at most `limit` of them, until somebody asks to stop.
+/// Enumerates the reachable states, at most `limit` of them, until a stop is requested.
 pub fn explore(sts: &Sts, limit: usize, interrupt: &Interrupt) -> Result<Explored, FlattenError> {
     let explorer = Explorer::explored(sts, limit, &[], interrupt)?;
     let actions = explorer.actions;
@@ -237,16 +237,7 @@ impl<'a> Explorer<'a> {
     }
 
     fn explore(&mut self) -> Result<(), FlattenError> {
-        let start = State {
-            locations: self.sts.processes().iter().map(|p| p.initial).collect(),
-            valuation: self
-                .sts
-                .variables()
-                .iter()
-                .map(|v| v.initial.clone())
-                .collect(),
-        };
-        self.state(start)?;
+        self.state(self.sts.initial_state())?;
         let mut next = 0;
         loop {
             while next < self.states.len() {

@@ -9,6 +9,7 @@ use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::fits;
 use crate::ids::{FunctionId, LabelId, LocationId, ProcessId, SwitchId, VarId};
 use crate::label::{Direction, Label};
+use crate::state::State;
 use crate::title::Titles;
 use crate::types::{IntRange, Type, Types};
 use crate::value::Value;
@@ -224,6 +225,14 @@ impl Sts {
         &self.labels
     }
 
+    /// Where every run begins, before internal steps.
+    pub fn initial_state(&self) -> State {
+        State {
+            locations: self.processes().iter().map(|p| p.initial).collect(),
+            valuation: self.variables().iter().map(|v| v.initial.clone()).collect(),
+        }
+    }
+
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
@@ -314,6 +323,31 @@ impl Sts {
     /// The processes that must take part in a hand-shake on `label`.
     pub fn participants(&self, label: LabelId) -> &[ProcessId] {
         &self.participants[label.index()]
+    }
+
+    /// The switches of every hand-shake on `label` that `sender` can start with the processes in these locations:
+    /// itself, and one receiver of every other participant, in all combinations.
+    pub fn handshakes(
+        &self,
+        locations: &[LocationId],
+        sender: SwitchId,
+        label: LabelId,
+    ) -> Vec<Vec<SwitchId>> {
+        let own = self.location(self.switch(sender).source).process;
+        let mut groups = vec![vec![sender]];
+        for process in self.participants(label).iter().filter(|p| **p != own) {
+            let outgoing = self.outgoing(locations[process.index()]).iter().copied();
+            let receives = |id: &SwitchId| self.switch(*id).gate == Gate::Receive(label);
+            let receivers: Vec<SwitchId> = outgoing.filter(receives).collect();
+            let with_each = |group: Vec<SwitchId>| {
+                let longer = |receiver: &SwitchId| [group.as_slice(), &[*receiver]].concat();
+                receivers.iter().map(longer).collect::<Vec<_>>()
+            };
+            groups = groups.into_iter().flat_map(with_each).collect();
+        }
+        // A hand-shake needs a receiver.
+        groups.retain(|group| group.len() > 1);
+        groups
     }
 
     /// The label of this name; with its channel before it, as in `door.open`, it is understood too.

@@ -15,7 +15,7 @@ const MAX_TITLE_STEPS: usize = 3;
 /// A guard with more characters is cut off; the graph shows the whole of it.
 const MAX_TITLE_GUARD: usize = 40;
 
-/// The titles of a system, made when somebody first asks. They follow from the rest of it.
+/// The titles of a system, made at the first question. They follow from the rest of it.
 #[derive(Debug, Default)]
 pub(crate) struct Titles(OnceLock<HashMap<LocationId, String>>);
 

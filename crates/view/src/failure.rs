@@ -74,7 +74,7 @@ impl FailureStatus {
         }
     }
 
-    /// Somebody should do something about it.
+    /// It needs attention.
     pub fn is_open(self) -> bool {
         use FailureStatus::{Accepted, Allowed, Fixed};
         !matches!(self, Accepted | Fixed | Allowed)

@@ -21,7 +21,7 @@ pub struct ProjectView {
     pub defaults: DefaultsView,
 }
 
-/// The limits of a run that nobody has set.
+/// The limits of a run that are not set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct DefaultsView {

@@ -75,7 +75,7 @@ pub enum Ending {
     Crashed,
 }
 
-/// A hanging process that nobody ends goes away by itself after this time.
+/// A hanging process that is not ended goes away by itself after this time.
 const LONGEST_HANG: Duration = Duration::from_secs(600);
 
 const RUBBISH: &[u8] =

@@ -17,7 +17,7 @@ pub fn serve(system: &mut dyn System, address: &str) -> io::Result<()> {
     println!("ws://{}", listener.local_addr()?);
     loop {
         let (socket, _) = listener.accept()?;
-        // Whoever hangs up makes room for the next.
+        // A client that hangs up makes room for the next.
         let _ = converse(system, socket);
     }
 }

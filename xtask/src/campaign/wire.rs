@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Forwards connections to a server. While it is cut, nothing passes and nobody is told.
+/// Forwards connections to a server. While it is cut, nothing passes and no side is told.
 pub struct Proxy {
     pub port: u16,
     way: Arc<Way>,
@@ -118,7 +118,7 @@ impl Echo {
         };
         let (is_over, published) = (Arc::clone(&echo.is_over), Arc::clone(&echo.published));
         std::thread::spawn(move || {
-            // Whoever ends the server ends this as well.
+            // The end of the server ends this as well.
             let _ = repeat(stream, &is_over, &published);
         });
         Ok(echo)

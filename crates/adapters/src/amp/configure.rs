@@ -1,4 +1,4 @@
-//! What an adapter is configured with: the items that it announces, with the values that somebody chose.
+//! What an adapter is configured with: the items that it announces, with the values that the user chose.
 
 use std::collections::BTreeMap;
 

@@ -239,7 +239,7 @@ impl Hub {
         peers
     }
 
-    /// Waits until somebody comes or goes, or the time is up.
+    /// Waits until an adapter comes or goes, or the time is up.
     pub fn await_change(&self, deadline: Instant) {
         let left = deadline.saturating_duration_since(Instant::now());
         let register = self.shared.register();
@@ -305,7 +305,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok((tcp, address)) = accepted else {
-            // Out of file descriptors, or somebody who changed his mind: neither lasts.
+            // Out of file descriptors, or a client that changed its mind: neither lasts.
             std::thread::sleep(Duration::from_millis(50));
             continue;
         };
@@ -395,7 +395,7 @@ fn serve(tcp: TcpStream, address: SocketAddr, number: u64, shared: &Arc<Shared>)
 
 type Accepted = Result<tungstenite::WebSocket<Socket>, Option<String>>;
 
-/// `Err(None)`: somebody who went away without a word.
+/// `Err(None)`: a client that went away without a word.
 fn shake_hands(tcp: TcpStream, deadline: Instant, shared: &Shared) -> Accepted {
     let failed = |error: io::Error| Some(error.to_string());
     tcp.set_nodelay(true).map_err(failed)?;

@@ -63,7 +63,7 @@ impl Labels {
         }
     }
 
-    /// A response, for whoever plays an adapter.
+    /// A response, for a simulator of an adapter.
     pub fn write_response(&self, response: &Action, clocks: &Clocks) -> wire::Label {
         self.written(response, wire::Direction::Response, clocks)
     }
@@ -128,7 +128,7 @@ impl Labels {
         }
     }
 
-    /// A stimulus, for whoever plays an adapter; otherwise the label, and why it is none.
+    /// A stimulus, for a simulator of an adapter; otherwise the label, and why it is none.
     pub fn read_stimulus(
         &self,
         stimulus: &wire::Label,

@@ -143,8 +143,8 @@ pub(super) fn choose(
     }
 }
 
-/// Says that nobody connected in time.
-pub(super) fn nobody(
+/// Says that no adapter connected in time.
+pub(super) fn none_connected(
     missing: &str,
     peers: &[Arc<Peer>],
     url: &str,

@@ -37,7 +37,7 @@ impl AmpPlayer {
     }
 
     /// Connects to a platform at `ws://HOST:PORT/PATH` and serves it until it closes the connection. `note` gets
-    /// what the platform sent and nobody understands.
+    /// what the platform sent that ioco does not understand.
     pub fn serve(
         &mut self,
         url: &str,

@@ -48,7 +48,7 @@ pub struct AnnouncedParameter {
 }
 
 impl Hub {
-    /// Everybody who is connected, compared with a model if one is given.
+    /// All adapters that are connected, compared with a model if one is given.
     pub fn present(&self, model: Option<&Arc<Sts>>) -> Vec<Presence> {
         let labels = model.map(|sts| Labels::new(Arc::clone(sts)));
         let peers = self.peers();

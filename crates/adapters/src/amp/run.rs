@@ -16,7 +16,7 @@ use prost::Message as _;
 use super::configure::{Choice, configuration};
 use super::hub::Hub;
 use super::labels::Labels;
-use super::members::{Chosen, Member, choose, nobody, take};
+use super::members::{Chosen, Member, choose, none_connected, take};
 use super::peer::{Happened, Order, Peer, PeerEvent};
 use super::values::{Units, loses_digits};
 use super::wire::{self, Body};
@@ -38,7 +38,7 @@ pub struct AmpOptions {
     /// How long to wait for an adapter to connect. The public Python adapter needs ten seconds to
     /// come back after an error.
     pub connect_within: Duration,
-    /// Nobody else uses the hub afterwards: it listens no more before adapters are released.
+    /// No other uses the hub afterwards: it listens no more before adapters are released.
     pub is_last: bool,
 }
 
@@ -172,7 +172,7 @@ impl Amp {
                 Err(missing) => {
                     if until.is_over() {
                         let within = self.options.connect_within;
-                        return Err(nobody(&missing, &peers, &self.url(), within));
+                        return Err(none_connected(&missing, &peers, &self.url(), within));
                     }
                 }
             }
@@ -245,7 +245,7 @@ impl Amp {
     fn end_run(&mut self) {
         self.arrived.clear();
         if let Some(Run { members, happened }) = self.run.take() {
-            // A thread that waits for room in the queue has to see that nobody wants it.
+            // A thread that waits for room in the queue has to see that nothing wants it.
             drop(happened);
             let peers: Vec<Arc<Peer>> = members.into_iter().map(|m| m.peer).collect();
             self.hub.release(&peers);

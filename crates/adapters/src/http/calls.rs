@@ -12,7 +12,7 @@ use ureq::tls::{PemItem, RootCerts, parse_pem};
 use super::events::EventLines;
 use super::mapping::Request;
 use super::{HttpEvent, Stamped};
-use crate::dial;
+use crate::endpoint;
 use crate::supervise::{Sender, Until, size};
 
 /// The certificates in a file.
@@ -135,7 +135,7 @@ pub(super) fn open_socket(
     let uri: tungstenite::http::Uri = url.parse().map_err(|error| say(&error))?;
     let host = uri.host().unwrap_or_default();
     let address = format!("{host}:{}", uri.port_u16().unwrap_or(80));
-    let tcp = dial::call(&address, until).map_err(|error| say(&error))?;
+    let tcp = endpoint::call(&address, until).map_err(|error| say(&error))?;
     let own = tcp.try_clone().map_err(|error| say(&error))?;
     let slice = Some(Duration::from_millis(20));
     tcp.set_nodelay(true).map_err(|error| say(&error))?;

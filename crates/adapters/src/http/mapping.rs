@@ -304,7 +304,7 @@ impl Mapped {
         self.find(data, fits, &format!("message {}", shorten(data, 120)))
     }
 
-    /// Whether every response can be written, for whoever plays the system.
+    /// Whether every response can be written, for a simulator of the system.
     pub fn can_play(&self) -> Result<(), String> {
         for id in self.sts.labels_of(Direction::Response) {
             if !self.responses.iter().any(|response| response.label == id) {

@@ -24,7 +24,7 @@ use ioco_sts::{Action, LabelId, Sts};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection};
-use crate::dial;
+use crate::endpoint;
 use crate::session::nanoseconds;
 use crate::supervise::{Received, Receiver, Sender, Until, queue, within};
 use calls::{listen_to_events, listen_to_socket, open_socket, roots, send};
@@ -264,7 +264,7 @@ impl Http {
         };
         let host = uri.host().unwrap_or_default();
         let address = format!("{host}:{}", uri.port_u16().unwrap_or(usual));
-        match dial::call(&address, until) {
+        match endpoint::call(&address, until) {
             Ok(_) => Ok(()),
             Err(error) => Err(not_reached(&self.base, &error.to_string())),
         }

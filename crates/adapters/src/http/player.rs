@@ -56,7 +56,7 @@ enum Reaction {
 }
 
 impl HttpPlayer {
-    /// Clients can connect from now on. `note` gets what they sent and nobody understands, and what the model says
+    /// Clients can connect from now on. `note` gets what they sent that ioco does not understand, and what the model says
     /// and HTTP cannot.
     pub fn listen(
         listener: TcpListener,
@@ -108,7 +108,7 @@ impl HttpPlayer {
             threads.push(std::thread::spawn(move || {
                 if service.serve(client) {
                     *locked(&ended) = true;
-                    // Whoever accepts clients notices it.
+                    // The thread that accepts clients notices it.
                     let _ = TcpStream::connect(address);
                 }
             }));

@@ -20,7 +20,7 @@ use super::mapping::{HttpMapping, Mapped};
 use super::reverse::RequestMeaning;
 use super::wire::{Head, MessagePart, Messages, StartLine, TextMessages};
 use crate::connection::{AdapterError, Arrival};
-use crate::dial;
+use crate::endpoint;
 use crate::relay::{Relay, bind, cannot_pass_on};
 use crate::session::nanoseconds;
 use crate::supervise::{Received, SLICE, Sender, queue, within};
@@ -143,7 +143,7 @@ impl HttpRelay {
         outgoing: &Sender<Stamped>,
         stop: &dyn Fn() -> bool,
     ) -> io::Result<TcpStream> {
-        let system = dial::call(&self.to, &within(CONNECTING, stop))?;
+        let system = endpoint::call(&self.to, &within(CONNECTING, stop))?;
         client.set_nonblocking(false)?;
         let between = Arc::new(PairState::default());
         for socket in [client, &system] {
@@ -224,7 +224,7 @@ impl Relay for HttpRelay {
                 seen => {
                     let at = nanoseconds(when.saturating_duration_since(self.epoch));
                     if let Some(line) = scribe.take(at, number, seen) {
-                        // Until when nothing came: without it, nobody could tell a missing response.
+                        // Until when nothing came: without it, a missing response could not be told.
                         if line == RESET_LINE
                             && let Some(at) = scribe.ended_at.take()
                         {

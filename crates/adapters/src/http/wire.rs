@@ -271,7 +271,7 @@ impl Messages {
     }
 }
 
-/// The bytes of a web socket that nobody here answers.
+/// The bytes of a web socket that is not answered here.
 #[derive(Default)]
 struct WebSocketBytes(Vec<u8>);
 

@@ -168,7 +168,7 @@ impl Guarded {
     }
 
     /// The exit status, if it comes within `time`. The process stays a zombie, so that its id, and
-    /// with it the group's, cannot become somebody else's before the group is killed.
+    /// with it the group's, cannot become another's before the group is killed.
     pub fn await_exit(&mut self, time: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + time;
         let mut pause = Duration::from_micros(50);
@@ -195,12 +195,12 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         let pid = Pid::from_child(&self.child);
-        // Nothing can be done about either failing, and both mean that nobody is left.
+        // Nothing can be done about either failing, and both mean that no process is left.
         let _ = kill_process_group(pid, Signal::KILL);
         let group = pid.as_raw_nonzero().get();
         let mut register = register();
         register.groups.remove(&group);
-        // Before the child is waited for: until then nobody else can get its number.
+        // Before the child is waited for: until then no other can get its number.
         register.send(&format!("- {group}\n"));
         drop(register);
         let _ = self.child.wait();

@@ -2,7 +2,7 @@
 //! is queued ([`queue`]), on a line ([`Lines`]) and on what is said about it ([`Warnings`]), and a guard
 //! that ends the processes we start, however we end ([`Guarded`]). [`Limited`] bounds what one test takes in.
 //!
-//! A peer that floods is slowed down by the operating system's own buffers, because nobody reads on while a
+//! A peer that floods is slowed down by the operating system's own buffers, because nothing reads on while a
 //! queue is full. A peer that hangs costs at most the time that was allowed, and a request to stop ends the
 //! wait within [`SLICE`].
 

@@ -26,7 +26,7 @@ struct State<T> {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// Somebody put something in, or no sender is left.
+    /// An entry was put in, or no sender is left.
     filled: Condvar,
     /// There is room again, or the receiver is gone.
     emptied: Condvar,

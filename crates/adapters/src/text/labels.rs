@@ -33,7 +33,7 @@ pub struct Mapping {
     pub reset: Option<String>,
     /// The message that says that the system is in its initial state; without it, it is at once.
     pub ready: Option<Pattern>,
-    /// What the system greets every new connection with, and nobody judges.
+    /// What the system greets every new connection with, and ioco does not judge.
     pub banner: Option<Pattern>,
     pub framing: Framing,
 }
@@ -101,7 +101,7 @@ impl Pattern {
         }
     }
 
-    /// The message on the wire, for whoever plays the system.
+    /// The message on the wire, for a simulator of the system.
     pub(crate) fn write(&self, framing: &Framing, rng: &mut ChaCha8Rng) -> Result<Vec<u8>, String> {
         let content = match self {
             Pattern::Exact(text) => text.clone().into_bytes(),
@@ -379,7 +379,7 @@ impl Templates {
         matches!(self.forms[label.index()], Some(Form::Closed))
     }
 
-    /// The content of the message that a response is, for whoever plays the system on these channels.
+    /// The content of the message that a response is, for a simulator of the system on these channels.
     pub fn write_message(
         &self,
         action: &Action,

@@ -6,13 +6,13 @@
 //! by connecting to it anew.
 
 mod ambiguous;
-mod cutter;
 mod format;
 mod frame;
 mod labels;
 mod recogniser;
+mod responder;
+mod splitter;
 mod template;
-mod voice;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -21,13 +21,12 @@ use std::time::{Duration, Instant};
 use ioco_sts::{Action, Direction, Sts};
 
 use crate::connection::{AdapterError, Arrival, Arrived, Connection, LogLine};
-use crate::dial::Dial;
+use crate::endpoint::Endpoint;
 use crate::process::ProcessOptions;
 use crate::session::nanoseconds;
 use crate::stream::{Message, Stream, StreamError, wait_any};
 use crate::supervise::{Until, size, within};
 
-pub(crate) use cutter::Cutter;
 use format::show;
 pub use format::{FORMATS, Format, Integer};
 pub use frame::{Continued, Framing};
@@ -35,8 +34,9 @@ pub(crate) use frame::{Cut, Progress};
 use labels::SendPart;
 pub(crate) use labels::Templates;
 pub use labels::{Mapping, MappingError, Pattern, Shape, SocketAction};
-pub(crate) use recogniser::{Heard, Recogniser, Taker};
-pub(crate) use voice::Voice;
+pub(crate) use recogniser::{Acceptance, Heard, Recogniser};
+pub(crate) use responder::TextResponder;
+pub(crate) use splitter::MessageSplitter;
 
 /// Messages of one socket that are taken in at once: the rest of a flood stays where it is.
 const AT_ONCE: usize = 64;
@@ -56,7 +56,7 @@ pub enum Sockets {
 
 /// One connection to the system.
 struct Client {
-    dial: Dial,
+    endpoint: Endpoint,
     channels: Vec<String>,
     stream: Option<Stream>,
     /// The model sees the end of this connection as a response.
@@ -114,16 +114,18 @@ impl TextLines {
 
     /// Where we listen, if we do.
     pub fn listening(&self) -> Option<&str> {
-        self.clients.iter().find_map(|client| match &client.dial {
-            Dial::Answer(_, address) => Some(address.as_str()),
-            Dial::Call(_) | Dial::Start(_) => None,
-        })
+        self.clients
+            .iter()
+            .find_map(|client| match &client.endpoint {
+                Endpoint::Answer(_, address) => Some(address.as_str()),
+                Endpoint::Call(_) | Endpoint::Start(_) => None,
+            })
     }
 
     /// Whether the system is a program that we start.
     pub fn is_program(&self) -> bool {
         let mut clients = self.clients.iter();
-        clients.any(|client| matches!(client.dial, Dial::Start(_)))
+        clients.any(|client| matches!(client.endpoint, Endpoint::Start(_)))
     }
 
     /// Ends all connections; the next reset makes new ones.
@@ -218,7 +220,7 @@ impl TextLines {
         let unfinished = client.stream.as_ref().map(Stream::unfinished);
         let unfinished = unfinished.filter(|bytes| !bytes.is_empty()).map(show);
         self.hang_up_all();
-        let address = self.clients[index].dial.address();
+        let address = self.clients[index].endpoint.address();
         let ended = matches!(broken, StreamError::Ended | StreamError::Io(_));
         let mut message = match broken {
             StreamError::Ended => match status {
@@ -247,7 +249,7 @@ impl TextLines {
             self.hang_up(old);
         }
         let stream = self.clients[index]
-            .dial
+            .endpoint
             .connect(self.templates.budget(), until)?;
         self.clients[index].stream = Some(stream);
         match self.mapping.banner.clone() {
@@ -333,17 +335,17 @@ fn clients(sts: &Sts, sockets: &Sockets) -> Result<Vec<Client>, AdapterError> {
             channels.push(label.channel.clone());
         }
     }
-    let client = |dial, channels| Client {
-        dial,
+    let client = |endpoint, channels| Client {
+        endpoint,
         channels,
         stream: None,
         closed: None,
         is_connected_later: false,
     };
     match sockets {
-        Sockets::Shared(address) => Ok(vec![client(Dial::Call(address.clone()), channels)]),
-        Sockets::Listening(address) => Ok(vec![client(Dial::answer(address)?, channels)]),
-        Sockets::Process(options) => Ok(vec![client(Dial::Start(options.clone()), channels)]),
+        Sockets::Shared(address) => Ok(vec![client(Endpoint::Call(address.clone()), channels)]),
+        Sockets::Listening(address) => Ok(vec![client(Endpoint::answer(address)?, channels)]),
+        Sockets::Process(options) => Ok(vec![client(Endpoint::Start(options.clone()), channels)]),
         Sockets::PerChannel(addresses) => {
             let mut clients: Vec<Client> = Vec::new();
             for channel in channels {
@@ -364,7 +366,7 @@ fn clients(sts: &Sts, sockets: &Sockets) -> Result<Vec<Client>, AdapterError> {
                         if *owner != channel {
                             served.push(channel);
                         }
-                        clients.push(client(Dial::Call(address.clone()), served));
+                        clients.push(client(Endpoint::Call(address.clone()), served));
                     }
                 }
             }

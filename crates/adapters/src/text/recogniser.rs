@@ -1,4 +1,4 @@
-//! Which stimulus the messages of a client are, for whoever plays the system.
+//! Which stimulus the messages of a client are, for a simulator of the system.
 //!
 //! A stimulus may be several messages, and one template may have several lines, which come as messages of their own:
 //! what fits the beginning of a stimulus waits for the rest. Of several stimuli that fit, those that the model takes
@@ -8,7 +8,7 @@ use ioco_sts::{Action, Direction, LabelId, Value};
 
 use super::format::show;
 use super::labels::{Form, SocketAction, Templates, messages};
-use super::template::{Apart, Template};
+use super::template::{NoMatch, Template};
 use crate::values::Mismatch;
 
 /// What messages of a client are.
@@ -25,7 +25,7 @@ pub(crate) enum Heard {
 }
 
 /// What the model takes now.
-pub(crate) trait Taker {
+pub(crate) trait Acceptance {
     fn takes(&mut self, stimulus: &Action) -> bool;
     /// A stimulus of this label, with some values.
     fn takes_label(&mut self, label: LabelId) -> bool;
@@ -58,7 +58,7 @@ impl Recogniser {
         templates: &Templates,
         reset: Option<&str>,
         is_channel: &dyn Fn(&str) -> bool,
-        model: &mut dyn Taker,
+        model: &mut dyn Acceptance,
         ended: bool,
     ) -> Option<Heard> {
         let first = self.heard.first()?;
@@ -102,7 +102,7 @@ impl Recogniser {
         length: usize,
         templates: &Templates,
         is_channel: &dyn Fn(&str) -> bool,
-        model: &mut dyn Taker,
+        model: &mut dyn Acceptance,
     ) -> Fit {
         let messages = &self.heard[..length];
         let (mut refused, mut wrong) = (None, None);
@@ -258,8 +258,8 @@ fn fit_rest(
     if let Some(newline) = newline {
         let mut begun = heard.join(newline);
         begun.extend(newline);
-        let apart = template.take_apart(&begun);
-        if matches!(apart, Err(Apart::Unfinished)) {
+        let places = template.take_apart(&begun);
+        if matches!(places, Err(NoMatch::Unfinished)) {
             return Fit::Begun;
         }
     }

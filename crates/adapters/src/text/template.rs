@@ -31,7 +31,7 @@ enum Piece {
 
 /// Why a message has no parameters in the places of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Apart {
+pub(super) enum NoMatch {
     /// It has another shape.
     Other,
     /// It ends where the template goes on.
@@ -253,7 +253,7 @@ impl Template {
     }
 
     /// The bytes in place of the parameters, if the message has this shape.
-    pub(super) fn take_apart<'m>(&self, message: &'m [u8]) -> Result<Vec<Place<'m>>, Apart> {
+    pub(super) fn take_apart<'m>(&self, message: &'m [u8]) -> Result<Vec<Place<'m>>, NoMatch> {
         let mut found = Vec::new();
         let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
         let mut rest = message;
@@ -263,9 +263,9 @@ impl Template {
                     let is_beginning = bytes.starts_with(rest);
                     let after = rest.strip_prefix(bytes.as_slice());
                     rest = after.ok_or(if is_beginning {
-                        Apart::Unfinished
+                        NoMatch::Unfinished
                     } else {
-                        Apart::Other
+                        NoMatch::Other
                     })?;
                 }
                 Piece::Length(position, integer) => {
@@ -276,8 +276,8 @@ impl Template {
                             let digits = std::str::from_utf8(&rest[..used]).unwrap_or_default();
                             match digits.parse() {
                                 Ok(length) => (length, used),
-                                Err(_) if rest.is_empty() => return Err(Apart::Unfinished),
-                                Err(_) => return Err(Apart::Other),
+                                Err(_) if rest.is_empty() => return Err(NoMatch::Unfinished),
+                                Err(_) => return Err(NoMatch::Other),
                             }
                         }
                     };
@@ -297,8 +297,8 @@ impl Template {
                     let end = match (lengths.get(position), format, self.pieces.get(index + 1)) {
                         (Some(length), ..) => *length,
                         (None, Format::Integer(integer), _) => match integer.read(rest) {
-                            None => return Err(Apart::Unfinished),
-                            Some(Err(_)) => return Err(Apart::Other),
+                            None => return Err(NoMatch::Unfinished),
+                            Some(Err(_)) => return Err(NoMatch::Other),
                             Some(Ok((_, used))) => used,
                         },
                         // The last text ends the message; others stand where they first do.
@@ -309,14 +309,14 @@ impl Template {
                             } else {
                                 find(rest, next)
                             };
-                            end.ok_or(Apart::Unfinished)?
+                            end.ok_or(NoMatch::Unfinished)?
                         }
                         (None, ..) => rest.len(),
                     };
                     found.push((
                         *position,
                         *format,
-                        rest.get(..end).ok_or(Apart::Unfinished)?,
+                        rest.get(..end).ok_or(NoMatch::Unfinished)?,
                     ));
                     rest = &rest[end..];
                 }
@@ -324,7 +324,7 @@ impl Template {
         }
         match rest {
             [] => Ok(found),
-            _ => Err(Apart::Other),
+            _ => Err(NoMatch::Other),
         }
     }
 
@@ -350,13 +350,13 @@ impl Template {
 }
 
 /// A length at the beginning, and how many bytes say it.
-fn length(integer: Integer, bytes: &[u8]) -> Result<(usize, usize), Apart> {
+fn length(integer: Integer, bytes: &[u8]) -> Result<(usize, usize), NoMatch> {
     let (number, used) = match integer.read(bytes) {
-        None => return Err(Apart::Unfinished),
-        Some(Err(_)) => return Err(Apart::Other),
+        None => return Err(NoMatch::Unfinished),
+        Some(Err(_)) => return Err(NoMatch::Other),
         Some(Ok(read)) => read,
     };
-    Ok((usize::try_from(number).map_err(|_| Apart::Other)?, used))
+    Ok((usize::try_from(number).map_err(|_| NoMatch::Other)?, used))
 }
 
 fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {

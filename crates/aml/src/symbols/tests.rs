@@ -29,16 +29,16 @@ process('main') {
 }
 ";
 
-struct One(&'static str);
+struct SingleFile(&'static str);
 
-impl Sources for One {
+impl Sources for SingleFile {
     fn read(&self, _: &str) -> Result<String, String> {
         Ok(self.0.to_owned())
     }
 }
 
 fn index() -> Index {
-    Index::read("door.aml", &One(MODEL)).unwrap()
+    Index::read("door.aml", &SingleFile(MODEL)).unwrap()
 }
 
 /// The symbol under the last character of the first `needle`.
@@ -91,7 +91,7 @@ fn renaming_refuses_what_would_clash_or_cannot_be_a_name() {
 fn completed(text: &'static str) -> Vec<String> {
     let offset = text.find('^').unwrap();
     let shown: &'static str = Box::leak(text.replace('^', "").into_boxed_str());
-    let index = Index::read("door.aml", &One(shown)).unwrap();
+    let index = Index::read("door.aml", &SingleFile(shown)).unwrap();
     let mut found: Vec<String> = index
         .complete(0, offset)
         .into_iter()

@@ -17,7 +17,7 @@ use crate::session::{ReplayedRun, sizes};
 use crate::{failures, history, lifecycle, shrinking};
 
 /// What there is to say about a failure that was not shrunk.
-struct Remarks {
+struct UnshrunkNotes {
     note: Option<Note>,
     hint: Option<String>,
 }
@@ -46,7 +46,7 @@ impl Campaign {
         let is_gone = ended && !self.session.is_ours();
         let Some(settings) = self.shrinking.clone().filter(|_| !is_gone) else {
             let note = is_gone.then_some(Note::NotStarted);
-            let remarks = Remarks { note, hint };
+            let remarks = UnshrunkNotes { note, hint };
             self.found_unshrunk(report, first, None, remarks, &recorded, observer);
             return Ok(());
         };
@@ -83,7 +83,7 @@ impl Campaign {
             }
             let file = self.failure_file(report, wire, None, Some(confidence))?;
             let note = is_unseen.then_some(Note::NotSeenAgain);
-            let (seen, remarks) = (Some(confidence), Remarks { note, hint });
+            let (seen, remarks) = (Some(confidence), UnshrunkNotes { note, hint });
             self.found_unshrunk(report, file, seen, remarks, &recorded, observer);
             return Ok(());
         };
@@ -157,7 +157,7 @@ impl Campaign {
     }
 
     /// What a person has accepted is over once its trace passes: another trace that fails in the same place has another
-    /// cause, about which nobody has decided anything.
+    /// cause, about which there is no decision.
     fn is_settled(&self, recorded: &Recorded, found: &FailureFile) -> bool {
         recorded.file.accepted.is_some()
             && self.has_passed(recorded)
@@ -223,7 +223,7 @@ impl Campaign {
         report: &TestReport,
         own: FailureFile,
         confidence: Option<Confidence>,
-        remarks: Remarks,
+        remarks: UnshrunkNotes,
         recorded: &[Recorded],
         observer: &mut dyn Observer,
     ) {
@@ -283,7 +283,7 @@ impl Campaign {
     }
 
     /// Counts and reports a failure that this run has not reported yet. The limit on failures is for those that
-    /// somebody has to look at.
+    /// that needs attention.
     fn found_new(
         &mut self,
         found: FoundFailure,
@@ -444,7 +444,7 @@ impl Campaign {
     }
 }
 
-/// In how many of how many runs it was seen again; `None` where somebody stopped ioco before the first one.
+/// In how many of how many runs it was seen again; `None` where ioco was stopped before the first one.
 pub(crate) fn confirmed(confidence: Confidence) -> Option<(u64, u64)> {
     let seen = (u64::from(confidence.failed), u64::from(confidence.runs));
     Some(seen).filter(|(_, runs)| *runs > 0)

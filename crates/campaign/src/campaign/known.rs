@@ -57,7 +57,7 @@ impl Campaign {
         if let Some(deviation) = report.execution.deviation() {
             let deviation = SavedDeviation::new(deviation, &self.model.sts);
             if !is_shown(&file, &deviation) {
-                // The same stimuli showed something else, about which nobody has decided anything.
+                // The same stimuli showed something else, about which there is no decision.
                 return self.finished(report, false, observer);
             }
         }

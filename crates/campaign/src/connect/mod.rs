@@ -82,7 +82,7 @@ pub struct ConnectionSpec {
 }
 
 /// What connects. Written only to the ledger of the person who typed it; in a failure file of an
-/// earlier version it is somebody's wish.
+/// earlier version it is only a wish.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
@@ -106,7 +106,7 @@ pub enum Transport {
     Started(Start, Box<Transport>),
 }
 
-const PATIENCE: u64 = 10_000_000_000;
+const CONNECT_TIMEOUT: u64 = 10_000_000_000;
 
 impl ConnectionSpec {
     /// What the flags say, else what ioco.toml says.
@@ -279,7 +279,7 @@ impl ConnectionSpec {
             Transport::Http(base) => {
                 let mapping = project.http.clone().ok_or_else(|| {
                     CampaignError::usage("ioco.toml does not map the labels to HTTP requests")
-                        .hint("write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE")
+                        .remedy(Remedy::MapHttp)
                 })?;
                 let http = Http::new(Arc::clone(sts), base, &mapping, patience);
                 Kind::Http(Box::new(http.map_err(misused)?))
@@ -324,7 +324,7 @@ impl ConnectionSpec {
 fn patience(project: &Project) -> Result<u64, CampaignError> {
     match &project.sut.ready_within {
         Some(text) => time::parse(text),
-        None => Ok(PATIENCE),
+        None => Ok(CONNECT_TIMEOUT),
     }
 }
 

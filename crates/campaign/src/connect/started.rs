@@ -16,7 +16,7 @@ use super::{ConnectionSpec, Link, Transport, unusable};
 use crate::error::CampaignError;
 use crate::project::Project;
 
-/// A free port may be taken by somebody else before the system listens there: so often another is tried.
+/// A free port may be taken by another program before the system listens there: so often another is tried.
 const TRIES: usize = 3;
 
 /// How long a system lives.

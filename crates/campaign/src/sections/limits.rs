@@ -18,7 +18,7 @@ use std::str::FromStr;
 use ioco_budget::{Budget, MAX_DEPTH, Resource};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Limits that somebody set; the others keep their defaults.
+/// Limits that the user set; the others keep their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {

@@ -4,7 +4,7 @@
 //! [lines]
 //! reset = "RESET"                   # without it, connecting anew resets
 //! ready = "READY"                   # without it, the system is ready at once
-//! banner = { regex = "220 .*" }     # what every new connection is greeted with; nobody judges it
+//! banner = { regex = "220 .*" }     # what every new connection is greeted with; ioco does not judge it
 //! end = "\r\n"                      # what ends a message; else "\n"
 //! prefer = ["locked"]               # labels that are tried first where several fit
 //!

@@ -29,7 +29,7 @@ const SHOW: Duration = Duration::from_millis(100);
 
 /// How often the record hears of a coordinator that has nothing to keep: one that was replaced finds out, and the time
 /// that is left is known to the next.
-const BEAT: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What orders and outcomes are counted and kept with.
 pub(crate) struct OrderBook<'a> {
@@ -39,7 +39,7 @@ pub(crate) struct OrderBook<'a> {
 }
 
 impl<'a> OrderBook<'a> {
-    /// For orders that nobody needs to go on with.
+    /// For orders that nothing needs to go on with.
     pub fn of(session: &'a mut Session) -> OrderBook<'a> {
         OrderBook {
             session,
@@ -234,7 +234,9 @@ impl Dispatch {
 
     /// Hands out the orders, and acknowledges the outcomes, that the record has now.
     fn commit(&mut self, book: &mut OrderBook<'_>) -> Result<(), CampaignError> {
-        let is_due = self.beaten.is_none_or(|at| at.elapsed() >= BEAT);
+        let is_due = self
+            .beaten
+            .is_none_or(|at| at.elapsed() >= HEARTBEAT_INTERVAL);
         if self.unsent.is_empty() && self.unacknowledged == 0 && !is_due {
             return Ok(());
         }
@@ -255,7 +257,7 @@ impl Dispatch {
         Ok(())
     }
 
-    /// Whether nobody waits for outcomes any more.
+    /// Whether nothing waits for outcomes any more.
     pub(super) fn is_given_up(&mut self, session: &Session) -> bool {
         if !session.is_over() {
             return false;
@@ -539,7 +541,7 @@ impl Dispatch {
         for switch in self.under_way.values().flat_map(|issued| &issued.aim) {
             *orders.entry(*switch).or_default() += 1;
         }
-        // Nobody needs to leave alone what was covered in passing.
+        // Nothing needs to leave alone what was covered in passing.
         orders.retain(|switch, _| session.tester.is_open(*switch));
         // Where somebody goes for each open one already, those that the fewest go for.
         let fewest = orders.values().min().copied().unwrap_or(0);

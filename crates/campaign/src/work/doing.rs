@@ -18,7 +18,7 @@ pub struct Doing {
     pub steps: u64,
 }
 
-/// How far the test of one job is. Written by the job, read by whoever shows it.
+/// How far the test of one job is. Written by the job, read by what shows it.
 #[derive(Debug, Default)]
 pub struct Pace {
     is_busy: AtomicU64,

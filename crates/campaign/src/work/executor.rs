@@ -23,7 +23,7 @@ pub trait Executor {
         Ok(())
     }
 
-    /// When the run is over, as far as that is known: nobody waits for anything longer.
+    /// When the run is over, as far as that is known: nothing waits for anything longer.
     fn ends_at(&mut self, at: Option<Instant>) {
         let _ = at;
     }
@@ -33,14 +33,14 @@ pub trait Executor {
     /// The next outcome; `None` if none came within this time. An error ends the campaign.
     fn next(&mut self, wait: Duration) -> Result<Option<Outcome>, CampaignError>;
 
-    /// Every outcome so far is kept: nobody needs to bring it again.
+    /// Every outcome so far is kept: nothing needs to bring it again.
     fn acknowledge(&mut self) {}
 
     /// The campaign is over. An executor that is dropped without this leaves everything as it is, so that another
     /// coordinator can go on.
     fn close(&mut self) {}
 
-    /// The run is to end: orders that nobody has begun need not be carried out.
+    /// The run is to end: orders that no worker has begun need not be carried out.
     fn cancel(&mut self) {}
 
     /// How long outcomes are waited for once the run has to end.

@@ -34,7 +34,7 @@ impl Dispatch {
         Ok(finished)
     }
 
-    /// Takes over an order without an outcome: it is handed out again, unless nobody waits for it any more.
+    /// Takes over an order without an outcome: it is handed out again, unless nothing waits for it any more.
     pub fn restore_open(
         &mut self,
         row: OrderRow,

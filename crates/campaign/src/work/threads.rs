@@ -100,7 +100,7 @@ impl Executor for Threads {
 
     fn submit(&mut self, order: Order) -> Result<(), CampaignError> {
         let mut waiting = self.orders.lock();
-        // Somebody waits for a replay; a test can begin later.
+        // The user waits for a replay; a test can begin later.
         match order.task {
             Task::Replay { .. } => waiting.orders.push_front(order),
             _ => waiting.orders.push_back(order),

@@ -143,12 +143,12 @@ impl Worker {
         };
         let guide = guide(&order.recipe, &session.sts)?;
         let sts = Arc::clone(&session.sts);
-        let (nothing, nobody) = (Coverage::new(&sts).map(0), Bits::default());
+        let (nothing, none) = (Coverage::new(&sts).map(0), Bits::default());
         let context = |number: u64, steps: u64| TestContext {
             number,
             known: &nothing,
-            aim: &nobody,
-            reserved: &nobody,
+            aim: &none,
+            reserved: &none,
             lessons: &[],
             steps,
             time: order.time.map(|time| time.max(1)),

@@ -126,6 +126,11 @@ pub struct Check {
     /// Check whether recorded traffic conforms to the model
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+
+    /// With --trace, ask this solver what the embedded one cannot decide: z3, cvc5, or a command that reads
+    /// SMT-LIB [default: embedded]
+    #[arg(long, value_name = "SOLVER", requires = "trace")]
+    pub solver: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -169,9 +174,9 @@ pub struct Explore {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 
-    /// When ioco gives a stimulus
-    #[arg(long, value_enum, default_value_t = Relation::Ioco)]
-    pub relation: Relation,
+    /// When ioco gives a stimulus [default: ioco]
+    #[arg(long, value_enum)]
+    pub relation: Option<Relation>,
 
     /// Work line by line instead of on the whole screen
     #[arg(long)]

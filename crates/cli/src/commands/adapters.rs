@@ -50,7 +50,7 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
         hub.take_warnings().iter().for_each(|w| output::warn(w));
     }
     let adapters = hub.present(model.as_ref());
-    let nobody = adapters.is_empty();
+    let none = adapters.is_empty();
     if format == Format::Json {
         let listening = hub.url();
         output::json(&Listed {
@@ -59,11 +59,11 @@ pub fn run(arguments: &args::Adapters, format: Format) -> Answer {
         })?;
     } else {
         adapters.iter().for_each(|a| output::print(&show(a)));
-        if nobody {
+        if none {
             say!("no adapter has connected");
         }
     }
-    Ok(if nobody { Exit::System } else { Exit::Conforms })
+    Ok(if none { Exit::System } else { Exit::Conforms })
 }
 
 /// Without a model and without ioco.toml there is still something to list.

@@ -162,7 +162,7 @@ fn new_name() -> String {
     format!("{seconds}-{}", std::process::id())
 }
 
-/// Anybody at the server can announce anything.
+/// Every client of the server can announce anything.
 fn shown(text: &str) -> Untrusted {
     Untrusted::new(text)
 }

@@ -64,7 +64,7 @@ pub fn run(arguments: &args::Check, format: Format) -> Answer {
     }
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     if let Some(trace) = &arguments.trace {
-        return passive::check(trace, &arguments.model, &project, format);
+        return passive::check(trace, arguments, &project, format);
     }
     let read = ioco_campaign::model::read(&arguments.model.options(), &project)?;
     let errors = read.diagnostics.iter().filter(|d| d.is_error()).count();

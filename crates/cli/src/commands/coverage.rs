@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_campaign::Results;
-use ioco_engine::Coverage;
+use ioco_engine::{Coverage, percent};
 use ioco_sts::{LocationId, Sts, SwitchId};
 use serde::Serialize;
 
@@ -110,11 +110,7 @@ fn print(report: &Report) {
             report.boundaries,
         ),
     ] {
-        let share = if all == 0 {
-            100.0
-        } else {
-            covered as f64 * 100.0 / all as f64
-        };
+        let share = percent(covered as u64, all as u64);
         let filled = (share / 5.0).round() as usize;
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(20 - filled.min(20)));
         output::print(&format!(

@@ -13,13 +13,14 @@ mod words;
 use crate::args::{self, Format};
 use crate::commands::nusmv;
 use crate::model;
+use crate::watch::ErrorsOnly;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use crate::exit::{Answer, CommandError};
-use ioco_campaign::{Model, time};
+use ioco_campaign::{Model, SemanticsOptions, time};
 use ioco_generate::fsm::Method;
-use ioco_sts::{Relation, Semantics};
+use ioco_sts::Semantics;
 
 pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     if let Some(path) = arguments
@@ -34,8 +35,10 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = Subject {
         model: model::load(&arguments.model, &project)?,
-        relation: project.test.relation()?,
+        meaning: SemanticsOptions::of_project(&project, None, &mut ErrorsOnly)?,
     };
+    // Says now what is wrong with the solver.
+    model.meaning.semantics(&model.sts)?;
     let method = arguments.cover.as_deref().and_then(Method::named);
     let for_ioco = arguments.cover.as_deref() == Some("ioco");
     if arguments.extra.is_some() && method.is_none() && !for_ioco {
@@ -60,16 +63,18 @@ pub fn run(arguments: &args::Generate, format: Format) -> Answer {
     }
 }
 
-/// What is generated from: a model, and the relation that its tests are for.
+/// What is generated from: a model, with the relation that its tests are for and the solver.
 #[derive(Clone)]
 pub struct Subject {
     model: Model,
-    relation: Relation,
+    meaning: SemanticsOptions,
 }
 
 impl Subject {
     fn semantics(&self) -> Semantics {
-        ioco_solve::semantics(&self.model.sts, self.relation)
+        let semantics = self.meaning.semantics(&self.model.sts);
+        // A program that could be started a moment ago; without it some guards stay open.
+        semantics.unwrap_or_else(|_| self.meaning.shown(&self.model.sts))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ioco_campaign::merge::Shards;
 use ioco_campaign::{Observer, Project, history, merge, trust};
-use ioco_engine::{RunVerdict, Summary};
+use ioco_engine::{RunVerdict, Summary, percent};
 use serde::Serialize;
 
 use crate::args::{self, Format};
@@ -95,10 +95,6 @@ pub fn run(arguments: &args::Merge, format: Format) -> Answer {
 
 /// Whether all tests together miss a goal, of the command line or of ioco.toml. A shard alone may miss it.
 fn missed(arguments: &args::Merge, project: &Project, summary: &Summary) -> bool {
-    let percent = |part: u64, whole: u64| match whole {
-        0 => 100.0,
-        _ => part as f64 * 100.0 / whole as f64,
-    };
     let switches = percent(summary.covered_switches, summary.switches);
     let requirements = percent(summary.covered_requirements, summary.requirements);
     let goals = [

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use crate::exit::{Answer, CommandError, Exit};
 use ioco_adapters::read_traces;
-use ioco_campaign::Project;
+use ioco_campaign::{Project, SemanticsOptions};
 use ioco_engine::{Context, Explanation, explain, monitor};
 use ioco_sts::Verdict;
 use serde::Serialize;
 
-use crate::args::{Format, ModelArguments};
+use crate::args::{self, Format};
 use crate::model;
 use crate::output::{self, ERROR, GOOD, WARNING};
-use crate::watch::text_options;
+use crate::watch::{ErrorsOnly, text_options};
 
 /// What `--format json` prints.
 #[derive(Serialize)]
@@ -24,9 +24,9 @@ struct Report {
     explanations: Vec<Explanation>,
 }
 
-pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format: Format) -> Answer {
-    model::refuse_flat(arguments)?;
-    let model = model::load(arguments, project)?;
+pub fn check(path: &Path, arguments: &args::Check, project: &Project, format: Format) -> Answer {
+    model::refuse_flat(&arguments.model)?;
+    let model = model::load(&arguments.model, project)?;
     let text = ioco_outside::file::read_text(path, model.sts.budget())
         .map_err(|error| CommandError::usage(format!("cannot read {}: {error}", path.display())))?;
     let traces = read_traces(&text, &model.sts)
@@ -44,9 +44,10 @@ pub fn check(path: &Path, arguments: &ModelArguments, project: &Project, format:
         inconclusive: 0,
         explanations: Vec::new(),
     };
-    let relation = project.test.relation()?;
+    let solver = arguments.solver.as_deref();
+    let meaning = SemanticsOptions::of_project(project, solver, &mut ErrorsOnly)?;
     for (index, trace) in traces.iter().enumerate() {
-        let mut semantics = ioco_solve::semantics(&model.sts, relation);
+        let mut semantics = meaning.semantics(&model.sts)?;
         let execution = monitor(&mut semantics, trace);
         match &execution.verdict {
             Verdict::Pass => report.passed += 1,

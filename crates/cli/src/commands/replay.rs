@@ -1,7 +1,7 @@
 //! `ioco replay`: is it fixed?
 
 use crate::exit::{Answer, Exit};
-use ioco_campaign::failures;
+use ioco_campaign::failures::{self, ReplayVerdict};
 use serde::Serialize;
 
 use ioco_engine::Explanation;
@@ -15,8 +15,7 @@ use crate::watch::{ErrorsOnly, text_options};
 #[derive(Serialize)]
 struct Report<'a> {
     failure: &'a str,
-    /// `fixed`, `still-failing`, `different` or `flaky`.
-    verdict: &'static str,
+    verdict: ReplayVerdict,
     failed: u64,
     runs: u64,
     explanation: Option<Explanation>,
@@ -49,8 +48,8 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
         return Ok(exit);
     }
     let style = match replay.verdict() {
-        "fixed" => GOOD,
-        "still-failing" => ERROR,
+        ReplayVerdict::Fixed => GOOD,
+        ReplayVerdict::StillFailing => ERROR,
         _ => WARNING,
     };
     if let Some(explanation) = &replay.explanation {
@@ -59,6 +58,7 @@ pub fn run(arguments: &args::Replay, format: Format) -> Answer {
             ioco_explain::text(explanation, text_options())
         ));
     }
-    output::print(&format!("{style}{id}{style:#}  {}\n", replay.words()));
+    let words = ioco_explain::replayed(&replay.said, replay.failed, replay.runs);
+    output::print(&format!("{style}{id}{style:#}  {words}\n"));
     Ok(exit)
 }

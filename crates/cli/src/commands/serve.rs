@@ -46,7 +46,7 @@ pub fn run(arguments: &args::Serve) -> Answer {
 }
 
 /// A page that leads to the address, which only this user can read. Programs show their arguments to
-/// everybody on the machine, so the address itself, with its token, is none of them.
+/// all users of the machine, so the address itself, with its token, is none of them.
 struct Door(PathBuf);
 
 impl Door {

@@ -17,10 +17,10 @@ use crate::exit::{Answer, CommandError, Exit};
 use crate::{model, output};
 
 /// How long an adapter tries to reach its platform.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long it waits before it tries again.
-const AGAIN: Duration = Duration::from_millis(100);
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub fn run(arguments: &args::Simulate) -> Answer {
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
@@ -129,11 +129,11 @@ fn adapter(arguments: &args::Simulate, sts: &Arc<Sts>, url: &str) -> Answer {
                 served += 1;
                 since = Instant::now();
             }
-            // Nobody listens between two runs.
-            Err(error) if since.elapsed() > PATIENCE => return Err(lost(&error)),
+            // No program listens between two runs.
+            Err(error) if since.elapsed() > CONNECT_TIMEOUT => return Err(lost(&error)),
             Err(_) => {}
         }
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(RETRY_DELAY);
     }
     Ok(Exit::Conforms)
 }
@@ -198,10 +198,10 @@ fn talk(player: &mut Player, client: TcpStream) -> io::Result<Left> {
     player.serve(&mut &client, &mut &client, &mut |what| notes.show(what))
 }
 
-/// So many messages of one client that nobody understands are shown.
+/// So many messages of one client that ioco does not understand are shown.
 const NOTES: usize = 20;
 
-/// What one client sent and nobody understands.
+/// What one client sent that ioco does not understand.
 #[derive(Default)]
 struct Notes(usize);
 

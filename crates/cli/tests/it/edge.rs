@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{PING, PONG, Ran, TempDir, folder_with, interrupt, ioco, run};
 
-/// Nobody waits this long; a hang is found all the same.
+/// Nothing waits this long; a hang is found all the same.
 const HANG: Duration = Duration::from_secs(120);
 
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {

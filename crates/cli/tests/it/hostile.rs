@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{PING, Ran, TempDir, folder, folder_with, interrupt, ioco, root, run};
 
-/// Nobody waits this long; a hang is found all the same.
+/// Nothing waits this long; a hang is found all the same.
 const HANG: Duration = Duration::from_secs(120);
 
 /// Without a request to stop, waits in these tests would last an hour.

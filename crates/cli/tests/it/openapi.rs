@@ -37,7 +37,7 @@ fn an_openapi_description_becomes_a_project_that_checks() {
         "{}",
         checked.all()
     );
-    // The mapping fits the model too: the only error is that nobody listens.
+    // The mapping fits the model too: the only error is that no program listens.
     let tested = run(ioco()
         .current_dir(&project)
         .args(["test", "--http", "http://127.0.0.1:1"]));

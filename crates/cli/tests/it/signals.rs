@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{PING, TempDir, folder_with, ioco, run};
 
-/// Nobody waits this long; a hang is found all the same.
+/// Nothing waits this long; a hang is found all the same.
 const HANG: Duration = Duration::from_secs(60);
 
 /// Says who it is and whom it started, and answers every ping. One of those is in a session of its own, where ioco
@@ -144,7 +144,7 @@ fn a_killed_ioco_leaves_no_solver_behind() {
 
 #[test]
 fn a_second_signal_ends_ioco_at_once_and_the_system_with_it() {
-    // Nothing else could end it: the store is locked by somebody else.
+    // Nothing else could end it: the store is locked by another program.
     let (folder, child, pids) = start(SYSTEM, &[]);
     send("-STOP", &child);
     let locker = "import sqlite3, sys, time\n\

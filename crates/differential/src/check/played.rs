@@ -24,7 +24,7 @@ use crate::reference::{Event, Judge, Judgement, Observation, Set, Theory};
 const TESTS: u64 = 5;
 const STEPS: u64 = 20;
 /// A test waits for so many responses more while one is due.
-const GRACE: usize = 16;
+const MAX_DUE_RESPONSES: usize = 16;
 /// States of a closure, where it matters.
 const LIMIT_OF_CLOSURE: usize = 1_000;
 
@@ -416,7 +416,7 @@ impl Session<'_> {
                     // A system that never stops talking is not listened to for ever.
                     let responses = log.iter().rev();
                     let talk = responses.take_while(|(_, e)| matches!(e, Entry::Response(_)));
-                    let early = judged.due && !judged.open && talk.count() < GRACE;
+                    let early = judged.due && !judged.open && talk.count() < MAX_DUE_RESPONSES;
                     (early && way != Task::Replay).then_some((Disagreement::Due, nothing))
                 }
             },

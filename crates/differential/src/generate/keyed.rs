@@ -166,7 +166,7 @@ impl Names<'_> {
         }
     }
 
-    /// A set made of the variable of this name. One that does not `grow` may be part of a loop that nobody sees.
+    /// A set made of the variable of this name. One that does not `grow` may be part of a loop that stays invisible.
     pub fn set_of(&self, dice: &mut Dice, name: &str, item: &Ty, grows: bool) -> String {
         let own = Ty::Set(Box::new(item.clone()));
         let one = match self.variable_of(dice, item) {

@@ -141,7 +141,7 @@ pub struct System {
     resets: u64,
     state: State,
     now: u64,
-    /// Steps in a row that nobody saw.
+    /// Steps in a row that were not observed.
     unseen: u32,
     next_act: Option<u64>,
     /// The states in which the tester may take the system to be, and since when.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::{Decomposition, GAP, LETTER, LINE};
 use crate::text::escape;
 
-/// More variables than this are not drawn: nobody could follow the arrows.
+/// More variables than this are not drawn: the arrows could not be followed.
 const DRAWN: usize = 40;
 /// Variables in one row.
 const ROW: usize = 6;
@@ -14,7 +14,7 @@ const HEIGHT: f64 = 26.0;
 /// Room for arrows between rows, and between variables of a row.
 const ROOM: f64 = 46.0;
 
-struct Spot<'t> {
+struct PlacedVariable<'t> {
     name: &'t str,
     x: f64,
     y: f64,
@@ -34,7 +34,7 @@ pub(super) fn graph(tree: &Decomposition, top: f64) -> Option<Graph> {
     if count == 0 || count > DRAWN {
         return None;
     }
-    let mut spots: Vec<Spot> = Vec::new();
+    let mut spots: Vec<PlacedVariable> = Vec::new();
     let mut bands = Vec::new();
     let (mut y, mut right) = (top + LINE, 0.0_f64);
     for part in &tree.subsystems {
@@ -44,7 +44,7 @@ pub(super) fn graph(tree: &Decomposition, top: f64) -> Option<Graph> {
             let mut x = GAP + 14.0;
             for name in row {
                 let width = name.chars().count() as f64 * LETTER + 18.0;
-                spots.push(Spot { name, x, y, width });
+                spots.push(PlacedVariable { name, x, y, width });
                 x += width + ROOM;
                 right = right.max(x - ROOM);
             }
@@ -108,7 +108,7 @@ pub(super) fn graph(tree: &Decomposition, top: f64) -> Option<Graph> {
 }
 
 /// The way of an arrow: down or up between rows, in a bow over a row, in a loop to itself.
-fn arrow(from: &Spot, to: &Spot) -> String {
+fn arrow(from: &PlacedVariable, to: &PlacedVariable) -> String {
     let (from_middle, to_middle) = (from.x + from.width / 2.0, to.x + to.width / 2.0);
     if from.name == to.name {
         let (x, y) = (from.x + from.width, from.y + HEIGHT / 2.0);

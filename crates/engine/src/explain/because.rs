@@ -341,32 +341,10 @@ fn equation(expr: &Expr) -> Option<(u32, &Value)> {
 
 /// `expr` with the values of the state put in, and what has a value then computed.
 fn with_state(sts: &Sts, expr: &Expr, state: &State) -> Expr {
-    if !expr.mentions_params() {
-        let env = Env {
-            variables: &state.valuation,
-            parameters: &[],
-            functions: sts.functions(),
-        };
-        if let Ok(value) = expr.eval(env) {
-            return Expr::Const(value);
-        }
+    let known = expr.with_values(&state.valuation);
+    fn computed(sts: &Sts, expr: &Expr) -> Expr {
+        let computed = expr.map_children(|child| computed(sts, child));
+        computed.simplified(sts.functions())
     }
-    let folded = expr.map_children(|child| with_state(sts, child, state));
-    match &folded {
-        Expr::Binary(BinaryOp::Or, both) => match &**both {
-            [Expr::Const(Value::Bool(false)), other] | [other, Expr::Const(Value::Bool(false))] => {
-                other.clone()
-            }
-            [Expr::Const(Value::Bool(true)), _] => Expr::TRUE,
-            _ => folded,
-        },
-        Expr::Binary(BinaryOp::And, both) => match &**both {
-            [Expr::Const(Value::Bool(true)), other] | [other, Expr::Const(Value::Bool(true))] => {
-                other.clone()
-            }
-            [Expr::Const(Value::Bool(false)), _] => Expr::FALSE,
-            _ => folded,
-        },
-        _ => folded,
-    }
+    computed(sts, &known)
 }

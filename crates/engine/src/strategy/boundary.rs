@@ -12,7 +12,7 @@ use crate::coverage::Coverage;
 use crate::random::TestRng;
 
 /// One choice in so many takes a limit that was given before, or one that moves with the variables.
-const AGAIN: u32 = 3;
+const REPEAT_ONE_IN: u32 = 3;
 
 /// A stimulus for this switch with a value at a limit: one that was not given yet where there is
 /// one, now and then any other. `None` where no limit is possible here and now, or none is left.
@@ -36,7 +36,7 @@ pub(super) fn stimulus(
         .open_boundaries(wanted.switch)
         .map(|boundary| (boundary.parameter, boundary.value.clone()))
         .collect();
-    if limits.is_empty() && rng.random_range(0..AGAIN) == 0 {
+    if limits.is_empty() && rng.random_range(0..REPEAT_ONE_IN) == 0 {
         let deadline = Deadline::steps(budget);
         let of = switch.deciding_parameters();
         let found = boundary_values(&sts, offer.label, guard, &of, &state.valuation, &deadline);

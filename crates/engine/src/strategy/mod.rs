@@ -73,7 +73,7 @@ impl Strategy {
             StrategyKind::Auto => Strategy::Auto(Box::new(Auto::new(semantics.sts()))),
             StrategyKind::Transitions => Strategy::towards(Wanted::Switches, semantics),
             StrategyKind::Data => Strategy::towards(Wanted::Boundaries, semantics),
-            // Until somebody gives the tester its guide.
+            // Until the tester gets its guide.
             StrategyKind::Guided { .. } => Strategy::chance(semantics),
         }
     }

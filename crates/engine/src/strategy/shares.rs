@@ -4,7 +4,7 @@
 //! A tour is the walk that `transitions` would plan for a whole test: from the start to the nearest open switch, from
 //! there to the next one, until the steps are used up, as if every guard held and the system chose what is hoped for.
 //! A share that is cut from the list of open switches instead may lie anywhere, and its tester walks far from one to
-//! the next, over switches that somebody else needs more.
+//! the next, over switches that another job needs more.
 
 use ioco_sts::{Gate, LocationId, Sts, SwitchId};
 use rustc_hash::FxHashSet;
@@ -13,7 +13,7 @@ use super::transitions::Transitions;
 use crate::coverage::Coverage;
 use crate::nearest::{Edge, Nearest};
 
-/// What going for an open switch of nobody's tour costs in addition, in steps.
+/// What going for an open switch of no job's tour costs in addition, in steps.
 const FREE: u32 = 1;
 
 /// The same for one of another tester's tour. Not forbidden: what its own tour needs may turn out to be out of reach.

@@ -56,7 +56,7 @@ impl Tester {
         let mut interrupts = false;
         if let (WaitPolicy::Worthwhile { share }, true) = (self.settings.wait, self.is_free()) {
             match self.listening(share, now) {
-                // Otherwise nobody would ever interrupt a system that never stops speaking. A strategy that may
+                // Otherwise ioco would never interrupt a system that never stops speaking. A strategy that may
                 // wait would wait: the response that is due is worth something as well.
                 Listening::Whole if self.interrupts() => {
                     interrupts = true;

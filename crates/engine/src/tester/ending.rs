@@ -18,7 +18,7 @@ use crate::port::Command;
 use crate::settings::WaitPolicy;
 
 /// A test whose end is decided waits for so many responses more while one is due.
-const GRACE: u64 = 16;
+const MAX_DUE_RESPONSES: u64 = 16;
 
 /// After so many responses in a row a test stops listening to a system that does not end to talk.
 pub(super) const MAX_ANSWERS: u64 = 256;
@@ -45,7 +45,7 @@ impl Tester {
     /// Ends the test with this verdict, once what it has to listen to was judged.
     pub(super) fn end(&mut self, verdict: Verdict, until: Until, now: u64) -> Command {
         let left = match until {
-            Until::NothingDue => GRACE,
+            Until::NothingDue => MAX_DUE_RESPONSES,
             Until::Silence => MAX_ANSWERS.saturating_sub(self.test.responses_in_a_row),
         };
         self.test.ending = Some(Ending {
@@ -64,7 +64,7 @@ impl Tester {
             ending.left = ending.left.saturating_sub(1);
             if limited && ending.until == Until::Silence {
                 ending.until = Until::NothingDue;
-                ending.left = ending.left.min(GRACE);
+                ending.left = ending.left.min(MAX_DUE_RESPONSES);
             }
             return Some(self.listen_or_finish(now));
         }

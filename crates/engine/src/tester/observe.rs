@@ -91,7 +91,12 @@ impl Tester {
     /// The time that was asked for passed without a response.
     pub(super) fn silent(&mut self, now: u64) -> Command {
         let Phase::Awaiting { since, whole } = self.test.phase else {
-            return self.finish(Verdict::unusable("nobody was waiting"), now);
+            return self.finish(
+                Verdict::unusable(
+                    "the driver reported silence although the tester was not waiting",
+                ),
+                now,
+            );
         };
         if !whole {
             if let Plan::Script { listened, .. } = &mut self.test.plan {

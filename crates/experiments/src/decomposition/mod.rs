@@ -139,7 +139,7 @@ pub struct Outcome {
     pub model_limit: Option<f64>,
 }
 
-/// Answers compared with somebody else's.
+/// Answers compared with those of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     pub technique: String,
@@ -288,7 +288,7 @@ pub struct Source {
 }
 
 /// Runs one model with everything that the outcome has no row for yet. `done` gets every new row, `note` what else there
-/// is to say. The answer has the goals of both criteria, to ask somebody else.
+/// is to say. The answer has the goals of both criteria, to ask another program.
 pub fn run_model(
     source: &Source,
     settings: &Settings,

@@ -60,7 +60,7 @@ pub struct Setup {
     #[arg(long = "stimuli", value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub most: u64,
 
-    /// Mutants that are hunted at the same time
+    /// Mutants that are tested at the same time
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub threads: usize,
 
@@ -178,10 +178,10 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
         let is_flat = flatten(&sts, MAX_STATES).is_ok();
         let planted = ioco_examples::mutants(&name)
             .iter()
-            .map(|(mutant, _, _)| Hunted::Planted(mutant));
+            .map(|(mutant, _, _)| MutantSource::Planted(mutant));
         let generated = mutants(&sts, setup.share.seed(), setup.generated);
-        let hunted: Vec<Hunted> = planted
-            .chain(generated.into_iter().map(|mutant| Hunted::Generated {
+        let mutants: Vec<MutantSource> = planted
+            .chain(generated.into_iter().map(|mutant| MutantSource::Generated {
                 number: mutant.number,
                 operator: mutant.operator,
                 sts: Arc::new(mutant.sts),
@@ -192,7 +192,7 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
             sts: &sts,
             is_flat,
         };
-        let rows = on_threads(setup.threads, &hunted, |hunted| hunt(setup, &of, hunted));
+        let rows = on_threads(setup.threads, &mutants, |mutant| detect(setup, &of, mutant));
         let mut equivalent = 0;
         for row in rows {
             match row? {
@@ -209,7 +209,7 @@ pub fn measure(setup: &Setup) -> Result<Report, ExperimentError> {
     Ok(report)
 }
 
-/// A model whose mutants are hunted.
+/// A model whose mutants are tested.
 struct Model<'a> {
     name: &'a str,
     sts: &'a Arc<Sts>,
@@ -217,7 +217,7 @@ struct Model<'a> {
     is_flat: bool,
 }
 
-enum Hunted {
+enum MutantSource {
     Planted(&'static str),
     Generated {
         number: u64,
@@ -227,9 +227,13 @@ enum Hunted {
 }
 
 /// All trials of one mutant; `None` if it conforms.
-fn hunt(setup: &Setup, model: &Model<'_>, hunted: &Hunted) -> Result<Option<Row>, ExperimentError> {
-    let row = match hunted {
-        Hunted::Planted(mutant) => {
+fn detect(
+    setup: &Setup,
+    model: &Model<'_>,
+    mutant: &MutantSource,
+) -> Result<Option<Row>, ExperimentError> {
+    let row = match mutant {
+        MutantSource::Planted(mutant) => {
             let system = |_| -> Result<Box<dyn Play>, ExperimentError> {
                 let system = ioco_examples::system(model.name, Some(mutant));
                 let system = system.map_err(ExperimentError::System)?;
@@ -238,7 +242,7 @@ fn hunt(setup: &Setup, model: &Model<'_>, hunted: &Hunted) -> Result<Option<Row>
             let trials = trials(setup, model.sts, &system)?;
             row(model.name, mutant, "planted", None, trials)
         }
-        Hunted::Generated {
+        MutantSource::Generated {
             number,
             operator,
             sts,
@@ -278,7 +282,7 @@ fn on_threads<T: Sync, R: Send + Sync>(
                     let Some(item) = items.get(index) else {
                         return;
                     };
-                    // Nobody else got this number.
+                    // No other got this number.
                     let _ = done[index].set(work(item));
                 }
             });
@@ -332,7 +336,7 @@ fn row(
 const SCREENING: u64 = 2;
 
 /// Every strategy with every seed against one system, which is built anew for each. Most of the time would go into
-/// mutants that nobody can find: what no strategy finds with the first seeds is not tried with the others.
+/// mutants that no test can find: what no strategy finds with the first seeds is not tried with the others.
 fn trials(
     setup: &Setup,
     sts: &Arc<Sts>,

@@ -27,31 +27,8 @@ fn push(expr: &Expr, tokens: &mut Vec<SavedToken>) {
         Expr::Var(id) => SavedToken::Var(id.0),
         Expr::Param(position) => SavedToken::Param(*position),
         Expr::Local(position) => SavedToken::Local(*position),
-        Expr::Unary(op, _) => match op {
-            UnaryOp::Not => SavedToken::Not,
-            UnaryOp::Neg => SavedToken::Neg,
-            UnaryOp::Abs => SavedToken::Abs,
-            UnaryOp::Length => SavedToken::Length,
-            UnaryOp::Last => SavedToken::Last,
-        },
-        Expr::Binary(op, _) => match op {
-            BinaryOp::And => SavedToken::And,
-            BinaryOp::Or => SavedToken::Or,
-            BinaryOp::Eq => SavedToken::Eq,
-            BinaryOp::Ne => SavedToken::Ne,
-            BinaryOp::Lt => SavedToken::Lt,
-            BinaryOp::Le => SavedToken::Le,
-            BinaryOp::Gt => SavedToken::Gt,
-            BinaryOp::Ge => SavedToken::Ge,
-            BinaryOp::Add => SavedToken::Add,
-            BinaryOp::Sub => SavedToken::Sub,
-            BinaryOp::Mul => SavedToken::Mul,
-            BinaryOp::Div => SavedToken::Div,
-            BinaryOp::Rem => SavedToken::Rem,
-            BinaryOp::Min => SavedToken::Min,
-            BinaryOp::Max => SavedToken::Max,
-            BinaryOp::Index => SavedToken::Index,
-        },
+        Expr::Unary(op, _) => unary_token(*op),
+        Expr::Binary(op, _) => binary_token(*op),
         Expr::If(_) => SavedToken::If,
         Expr::InRange(_) => SavedToken::InRange,
         Expr::InSet(_, items) => SavedToken::InSet(items.len() as u32),
@@ -109,14 +86,9 @@ fn read_token(
         }
     };
     let leaf = |expr: Expr| Ok((expr, 1));
-    let mut unary = |op| take::<1>(operands).map(|([a], depth)| (Expr::unary(op, a), depth));
-    match token {
-        SavedToken::Not => return unary(UnaryOp::Not),
-        SavedToken::Neg => return unary(UnaryOp::Neg),
-        SavedToken::Abs => return unary(UnaryOp::Abs),
-        SavedToken::Length => return unary(UnaryOp::Length),
-        SavedToken::Last => return unary(UnaryOp::Last),
-        _ => {}
+    if let Some(op) = unary_op(token) {
+        let ([inner], depth) = take::<1>(operands)?;
+        return Ok((Expr::unary(op, inner), depth));
     }
     if let Some(op) = binary_op(token) {
         let (both, depth) = take::<2>(operands)?;
@@ -191,26 +163,28 @@ fn read_token(
     }
 }
 
-fn binary_op(token: &SavedToken) -> Option<BinaryOp> {
-    Some(match token {
-        SavedToken::And => BinaryOp::And,
-        SavedToken::Or => BinaryOp::Or,
-        SavedToken::Eq => BinaryOp::Eq,
-        SavedToken::Ne => BinaryOp::Ne,
-        SavedToken::Lt => BinaryOp::Lt,
-        SavedToken::Le => BinaryOp::Le,
-        SavedToken::Gt => BinaryOp::Gt,
-        SavedToken::Ge => BinaryOp::Ge,
-        SavedToken::Add => BinaryOp::Add,
-        SavedToken::Sub => BinaryOp::Sub,
-        SavedToken::Mul => BinaryOp::Mul,
-        SavedToken::Div => BinaryOp::Div,
-        SavedToken::Rem => BinaryOp::Rem,
-        SavedToken::Min => BinaryOp::Min,
-        SavedToken::Max => BinaryOp::Max,
-        SavedToken::Index => BinaryOp::Index,
-        _ => return None,
-    })
+/// Operators have the same name as a token.
+macro_rules! operators {
+    ($enumeration:ident, $to_token:ident, $from_token:ident: $($name:ident)*) => {
+        fn $to_token(op: $enumeration) -> SavedToken {
+            match op {
+                $($enumeration::$name => SavedToken::$name,)*
+            }
+        }
+
+        fn $from_token(token: &SavedToken) -> Option<$enumeration> {
+            match token {
+                $(SavedToken::$name => Some($enumeration::$name),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+operators! { UnaryOp, unary_token, unary_op: Not Neg Abs Length Last }
+operators! {
+    BinaryOp, binary_token, binary_op:
+    And Or Eq Ne Lt Le Gt Ge Add Sub Mul Div Rem Min Max Index
 }
 
 /// The last `N` operands, and the depth of what they are put into.

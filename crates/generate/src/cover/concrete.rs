@@ -19,7 +19,6 @@ use super::goal_index::GoalIndex;
 use super::instance::{Instance, Stepper};
 use crate::feasible::{Effort, Memory};
 use crate::moves::Move;
-use crate::plan::initial_state;
 
 /// States that are visited at most.
 const MAX_STATES: usize = 5_000;
@@ -128,7 +127,7 @@ pub(crate) fn search(
     let relevant = Relevant::new(stepper.sts, &left);
     let mut memory = Memory::default();
     memory.extremes = true;
-    let start = initial_state(stepper.sts);
+    let start = stepper.sts.initial_state();
     let mut seen = FxHashSet::from_iter([relevant.key(&start)]);
     let mut nodes = vec![Node {
         parent: 0,

@@ -9,7 +9,6 @@ use rand::Rng;
 use super::region::Region;
 use crate::feasible::{Effort, choose_own};
 use crate::moves::{Move, MoveTable};
-use crate::plan::initial_state;
 use crate::traces::PathStep;
 
 /// Paths of one test that are followed at most.
@@ -90,7 +89,7 @@ impl<'a> Stepper<'a> {
     pub fn start(&mut self, rng: &mut dyn Rng) -> Vec<Instance> {
         let start = Instance {
             steps: Vec::new(),
-            states: vec![initial_state(self.sts)],
+            states: vec![self.sts.initial_state()],
         };
         self.settle(vec![start], rng)
     }

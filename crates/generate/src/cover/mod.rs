@@ -43,7 +43,6 @@ pub use states::{States, states};
 use crate::confirm::Confirm;
 use crate::feasible::{Effort, Feasible, MAX_SIZE, assert_extension, find_witness, own_values};
 use crate::moves::{Move, target};
-use crate::plan::initial_state;
 use crate::symbolic::Symbolic;
 use goal_index::GoalIndex;
 pub(crate) use instance::Stepper;
@@ -316,7 +315,7 @@ impl<'a> Cover<'a> {
     fn along(&mut self, moves: &[Rc<Move>]) -> Option<Instance> {
         let mut path = Instance {
             steps: Vec::with_capacity(moves.len()),
-            states: vec![initial_state(self.stepper.sts)],
+            states: vec![self.stepper.sts.initial_state()],
         };
         for step in moves {
             let (sts, effort) = (self.stepper.sts, self.limits.effort());
@@ -497,7 +496,7 @@ impl<'a> Cover<'a> {
 
     /// The found path with all its states.
     fn instance(&mut self, hit: &FoundPath) -> Option<Instance> {
-        let start = initial_state(self.stepper.sts);
+        let start = self.stepper.sts.initial_state();
         self.instantiate(&[], &[start], &hit.route, &hit.witness)
     }
 

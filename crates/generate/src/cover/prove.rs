@@ -23,7 +23,7 @@ use crate::feasible::Effort;
 use crate::moves::is_contradictory;
 
 /// Rounds after which a range that still grows is widened.
-const PATIENCE: u32 = 4;
+const ROUNDS_BEFORE_WIDENING: u32 = 4;
 /// Rounds after which there is no proof.
 const ROUNDS: u32 = 60;
 
@@ -329,7 +329,7 @@ impl<'a> Analysis<'a> {
                         .zip(sts.variables())
                         .map(|((old, new), variable)| {
                             let joined = old.join(new);
-                            match round >= PATIENCE {
+                            match round >= ROUNDS_BEFORE_WIDENING {
                                 true => self.widen(old, joined, &variable.ty),
                                 false => joined,
                             }

@@ -58,7 +58,7 @@ pub(crate) fn regions(sts: &Sts) -> (Vec<Region>, Vec<usize>) {
             open.extend(&partners[member]);
         }
         if !region.plain {
-            // Where data decides, so does whoever assigns to it.
+            // Where data decides, so does every process that assigns to it.
             loop {
                 let read: BTreeSet<VarId> = region
                     .processes

@@ -13,7 +13,7 @@ use super::goal::{Bound, Goal};
 use super::goal_index::GoalIndex;
 use super::instance::Stepper;
 use crate::moves::Move;
-use crate::plan::{Progress, initial_state};
+use crate::plan::Progress;
 use crate::search::{Counts, Node, Policy, Rank, SearchBounds, SearchEnd, Tree, Visit, search};
 
 /// Questions that may stay undecided: what lies behind them is not searched, and each costs the whole
@@ -50,7 +50,7 @@ pub(crate) fn breadth_first<'a>(
     watch: &mut dyn CoverObserver,
 ) -> FoundPaths {
     let mut tree = Tree::new(stepper.sts, stepper.effort.clone());
-    let start = initial_state(stepper.sts);
+    let start = stepper.sts.initial_state();
     tree.begin(0, &start, Progress::default(), (0, 0));
     let bounds = SearchBounds {
         paths,

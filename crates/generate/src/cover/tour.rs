@@ -264,7 +264,7 @@ impl<'a> Tours<'a> {
         }
     }
 
-    /// The moves of the next test; `None` when there is nothing more to do, or somebody asks to stop.
+    /// The moves of the next test; `None` when there is nothing more to do, or a stop is requested.
     pub fn next(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<Vec<Rc<Move>>> {
         self.at.fill(0);
         self.steps.clear();

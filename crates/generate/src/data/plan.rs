@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ioco_solve::{Outcome, Solver};
-use ioco_sts::{BinaryOp, Expr, LocationId, State, Sts, Value};
+use ioco_sts::{BinaryOp, Expr, LocationId, Sts, Value};
 use rand::Rng;
 use rand::seq::SliceRandom as _;
 
@@ -440,10 +440,7 @@ impl<'a> Planner<'_, 'a, '_> {
         let sts = walk.sts;
         let mut test = Instance {
             steps: Vec::new(),
-            states: vec![State {
-                locations: sts.processes().iter().map(|p| p.initial).collect(),
-                valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
-            }],
+            states: vec![sts.initial_state()],
         };
         let taken = walk.path.iter().map(|taken| (&taken.step, taken.base));
         for (step, base) in taken.chain(std::iter::once((asked, node.symbolic.unknowns))) {

@@ -32,7 +32,7 @@ pub enum MachineError {
     TooLarge(usize),
     /// More states than pairs of them can be compared.
     TooManyStates(usize),
-    /// Somebody asked to stop, or a limit was reached.
+    /// A stop is requested, or a limit was reached.
     Halted(Halted),
 }
 

@@ -88,7 +88,7 @@ pub struct ModelMachine {
 }
 
 impl ModelMachine {
-    /// Reads a model with at most `limit` states, until somebody asks to stop.
+    /// Reads a model with at most `limit` states, until a stop is requested.
     pub fn new(
         sts: &Sts,
         limit: usize,

@@ -9,7 +9,7 @@
 //! The separators on the way from the root to a state are harmonised identifiers: two states share the separator of
 //! their lowest common ancestor, and it tells them apart. It works for complete machines only, because in a partial one
 //! *alike* is no equivalence. It pays where few rounds are enough; a machine whose states differ only after long sequences,
-//! such as a long ring, gives up ([`Gauge`]).
+//! such as a long ring, gives up ([`TreeBudget`]).
 
 use std::cell::Cell;
 
@@ -41,12 +41,12 @@ impl From<MachineError> for NoTree {
 }
 
 /// The work that a tree may take.
-struct Gauge<'a> {
+struct TreeBudget<'a> {
     meter: &'a Meter<'a>,
     left: Cell<u64>,
 }
 
-impl Gauge<'_> {
+impl TreeBudget<'_> {
     fn spend(&self, steps: u64) -> Result<(), NoTree> {
         self.meter.spend(steps).map_err(MachineError::from)?;
         let left = self.left.get().checked_sub(steps).ok_or(NoTree::TooDear)?;
@@ -69,7 +69,7 @@ impl SplittingTree {
     pub fn new(machine: &Machine, meter: &Meter<'_>) -> Result<SplittingTree, NoTree> {
         let states = machine.states();
         let size = states.saturating_mul(machine.inputs()) as u64;
-        let gauge = &Gauge {
+        let gauge = &TreeBudget {
             meter,
             left: Cell::new(size.saturating_mul(STEPS)),
         };
@@ -112,7 +112,7 @@ impl SplittingTree {
     }
 
     /// Refuses a tree whose identifiers are too long to be written down.
-    fn weigh(&self, gauge: &Gauge<'_>) -> Result<(), NoTree> {
+    fn weigh(&self, gauge: &TreeBudget<'_>) -> Result<(), NoTree> {
         for leaf in &self.leaf {
             let mut at = self.nodes[*leaf].parent;
             while let Some(node) = at {
@@ -128,7 +128,11 @@ impl SplittingTree {
         inner.map(|node| node.separator.clone()).collect()
     }
 
-    fn split_by_outputs(&mut self, machine: &Machine, gauge: &Gauge<'_>) -> Result<(), NoTree> {
+    fn split_by_outputs(
+        &mut self,
+        machine: &Machine,
+        gauge: &TreeBudget<'_>,
+    ) -> Result<(), NoTree> {
         let output = |state: u32, input| machine.response(state as usize, input).map(|r| r.output);
         let mut open = vec![0];
         while let Some(node) = open.pop() {
@@ -151,7 +155,7 @@ impl SplittingTree {
         &mut self,
         machine: &Machine,
         open: Vec<usize>,
-        gauge: &Gauge<'_>,
+        gauge: &TreeBudget<'_>,
     ) -> Result<Vec<usize>, NoTree> {
         let leaf = self.leaf.clone();
         let mut left = Vec::new();
@@ -244,7 +248,7 @@ impl SplittingTree {
         &self,
         mut one: usize,
         mut other: usize,
-        gauge: &Gauge<'_>,
+        gauge: &TreeBudget<'_>,
     ) -> Result<usize, NoTree> {
         while one != other {
             gauge.spend(1)?;
@@ -263,7 +267,7 @@ impl SplittingTree {
         &self,
         ancestor: usize,
         leaf: usize,
-        gauge: &Gauge<'_>,
+        gauge: &TreeBudget<'_>,
     ) -> Result<usize, NoTree> {
         let mut at = leaf;
         while let Some(parent) = self.nodes[at].parent {

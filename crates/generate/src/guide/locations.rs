@@ -10,7 +10,7 @@ use ioco_sts::{LocationId, State, Step, Sts};
 use rand::Rng;
 
 use super::{Planned, advice, limits, observed};
-use crate::plan::{Pattern, PatternState, Progress, Search, initial_state};
+use crate::plan::{Pattern, PatternState, Progress, Search};
 
 /// Observable steps of a plan at most.
 const STEPS: u32 = 60;
@@ -121,7 +121,7 @@ impl Guide for Locations {
         }
         self.goal = None;
         let at_start = trace.iter().all(|step| *step == Step::Quiescence);
-        let start = [initial_state(sts)];
+        let start = [sts.initial_state()];
         if !at_start && self.plan(sts, &start, targets.clone(), 0, rng, interrupt) {
             // From the start there is a way.
             return Advice::End;

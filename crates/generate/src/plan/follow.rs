@@ -9,7 +9,7 @@ use ioco_budget::Interrupt;
 use ioco_sts::{Action, Env, Expr, State, StateSet, Step, Sts, Value};
 use rand::Rng;
 
-use super::pattern::{Pattern, Progress, initial_state};
+use super::pattern::{Pattern, Progress};
 use crate::feasible::{Effort, choose_own};
 use crate::moves::MoveTable;
 
@@ -35,7 +35,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Every question to the solver takes at most `budget` steps, and ends when somebody interrupts: what
+    /// Every question to the solver takes at most `budget` steps, and ends when interrupted: what
     /// it would have led to is then not followed.
     pub fn new(
         sts: &Sts,
@@ -113,7 +113,7 @@ impl Follower {
     fn restart(&mut self, sts: &Sts, rng: &mut dyn Rng) {
         self.trace.clear();
         self.beliefs = BTreeSet::from([PatternState {
-            state: initial_state(sts),
+            state: sts.initial_state(),
             progress: Progress::default(),
         }]);
         self.settle(sts, rng);

@@ -11,8 +11,7 @@ mod pattern;
 mod search;
 
 pub use follow::{Follower, PatternState};
-pub use pattern::{Item, Pattern, Progress};
+pub use pattern::{Pattern, Progress};
 pub use search::{Limits, MatchingPath, Search, SearchSummary};
 
-pub(crate) use pattern::initial_state;
 pub(crate) use search::other_values;

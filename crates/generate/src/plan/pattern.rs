@@ -1,7 +1,7 @@
 //! What a way through the model must do, in order, as a small automaton over its moves.
 
-use ioco_aml::query::{self, Matcher, Query};
-use ioco_sts::{Expr, LocationId, State, Sts, SwitchId, UnaryOp};
+use ioco_aml::query::{Item, Query};
+use ioco_sts::{Expr, LocationId, Sts, SwitchId, UnaryOp};
 
 use crate::cover::Goal;
 use crate::cover::conditions::{Target, targets};
@@ -11,27 +11,9 @@ use crate::moves::Move;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     pub items: Vec<Item>,
-}
-
-/// One part of a pattern.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Item {
-    /// One observable step that is one of these.
-    Step(Vec<Matcher>),
-    /// Observable steps that are none of these.
-    Gap {
-        least: u32,
-        most: Option<u32>,
-        without: Vec<Matcher>,
-    },
-    /// In one of the locations (anywhere where there are none), with a condition on variables.
-    Here {
-        locations: Vec<LocationId>,
-        condition: Expr,
-    },
-    /// One step, internal or not, by one of these switches, with a condition on the label's
-    /// parameters and the variables before it.
-    Takes(Vec<(SwitchId, Expr)>),
+    /// After all items one step, internal or not, by one of these switches, with a condition on the label's
+    /// parameters and the variables before it. Nothing more where there are none.
+    takes: Vec<(SwitchId, Expr)>,
 }
 
 /// How much of a pattern is done.
@@ -54,32 +36,16 @@ impl Progress {
 
 impl From<&Query> for Pattern {
     fn from(query: &Query) -> Pattern {
-        let items = query.items.iter().map(|item| match item {
-            query::Item::Step(matchers) => Item::Step(matchers.clone()),
-            query::Item::Gap {
-                least,
-                most,
-                without,
-            } => Item::Gap {
-                least: *least,
-                most: *most,
-                without: without.clone(),
-            },
-            query::Item::Here {
-                locations,
-                condition,
-            } => Item::Here {
-                locations: locations.clone(),
-                condition: condition.clone(),
-            },
-        });
-        Pattern {
-            items: items.collect(),
-        }
+        Pattern::of(query.items.clone())
     }
 }
 
 impl Pattern {
+    pub fn of(items: Vec<Item>) -> Pattern {
+        let takes = Vec::new();
+        Pattern { items, takes }
+    }
+
     fn gap() -> Item {
         Item::Gap {
             least: 0,
@@ -94,9 +60,7 @@ impl Pattern {
             locations,
             condition: Expr::TRUE,
         };
-        Pattern {
-            items: vec![Pattern::gap(), here],
-        }
+        Pattern::of(vec![Pattern::gap(), here])
     }
 
     /// Anything, until one of the goals is covered; `None` where there is nothing to do for them.
@@ -112,29 +76,33 @@ impl Pattern {
                 Target::Taking(switch, condition) => taking.push((switch, condition)),
             }
         }
-        let last = match (locations.is_empty(), taking.is_empty()) {
-            (true, true) => return None,
-            (true, false) => Item::Takes(taking),
-            (false, _) => Item::Here {
-                locations,
-                condition: there,
-            },
-        };
-        Some(Pattern {
-            items: vec![Pattern::gap(), last],
-        })
+        match (locations.is_empty(), taking.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(Pattern {
+                items: vec![Pattern::gap()],
+                takes: taking,
+            }),
+            (false, _) => {
+                let condition = there;
+                let here = Item::Here {
+                    locations,
+                    condition,
+                };
+                Some(Pattern::of(vec![Pattern::gap(), here]))
+            }
+        }
     }
 
     pub fn is_complete(&self, progress: Progress) -> bool {
-        progress.item as usize >= self.items.len()
+        progress.item as usize >= self.items.len() + usize::from(!self.takes.is_empty())
     }
 
     /// The most steps that the pattern itself allows, where it has no gap without a limit.
     pub fn longest(&self) -> Option<u32> {
-        let mut longest = 0u32;
+        let mut longest = u32::from(!self.takes.is_empty());
         for item in &self.items {
             longest = longest.saturating_add(match item {
-                Item::Step(_) | Item::Takes(_) => 1,
+                Item::Step(_) => 1,
                 Item::Gap { most, .. } => (*most)?,
                 Item::Here { .. } => 0,
             });
@@ -145,26 +113,28 @@ impl Pattern {
     /// Whether every way that matches has the same number of observable steps.
     pub fn is_of_one_length(&self) -> bool {
         let fixed = |item: &Item| matches!(item, Item::Step(_) | Item::Here { .. });
-        self.items.iter().all(fixed)
+        self.takes.is_empty() && self.items.iter().all(fixed)
     }
 
     /// What a move can do for the pattern: the progress after it, and a condition on the label's
     /// parameters and the variables before the move.
     pub fn after(&self, at: Progress, step: &Move) -> Vec<(Progress, Expr)> {
         let mut found = Vec::new();
+        if self.is_complete(at) {
+            return found;
+        }
+        let label = step.label.filter(|_| step.observable);
         let Some(item) = self.items.get(at.item as usize) else {
+            let taken = self
+                .takes
+                .iter()
+                .filter(|(id, _)| step.switches.contains(id));
+            found.extend(taken.map(|(_, condition)| (at.next(), condition.clone())));
+            // Another internal step may come first.
+            found.extend(label.is_none().then_some((at, Expr::TRUE)));
             return found;
         };
-        let label = step.label.filter(|_| step.observable);
         match (item, label) {
-            (Item::Takes(wanted), _) if wanted.iter().any(|(id, _)| step.switches.contains(id)) => {
-                let taken = wanted.iter().filter(|(id, _)| step.switches.contains(id));
-                found.extend(taken.map(|(_, condition)| (at.next(), condition.clone())));
-                // It may also be taken otherwise first.
-                if label.is_none() {
-                    found.push((at, Expr::TRUE));
-                }
-            }
             // Internal steps happen by themselves.
             (_, None) => found.push((at, Expr::TRUE)),
             (Item::Step(matchers), Some(label)) => {
@@ -195,7 +165,7 @@ impl Pattern {
                 let count = (at.count + 1).min(counted);
                 found.push((Progress { count, ..at }, condition));
             }
-            (Item::Here { .. } | Item::Takes(_), Some(_)) => {}
+            (Item::Here { .. }, Some(_)) => {}
         }
         found
     }
@@ -212,13 +182,5 @@ impl Pattern {
             }
             _ => None,
         }
-    }
-}
-
-/// The model's state before the first step.
-pub(crate) fn initial_state(sts: &Sts) -> State {
-    State {
-        locations: sts.processes().iter().map(|p| p.initial).collect(),
-        valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
     }
 }

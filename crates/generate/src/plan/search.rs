@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
         (found, searched)
     }
 
-    /// Walks until `found` wants no more, `stop` says so, or somebody interrupts. A state that was met `variety` times
+    /// Walks until `found` wants no more, `stop` says so, or an interrupt comes. A state that was met `variety` times
     /// is not gone on from again: so many different ways are found where there are as many.
     pub fn run(
         &mut self,

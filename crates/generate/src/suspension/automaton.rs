@@ -43,7 +43,7 @@ pub struct Automaton {
 }
 
 impl Automaton {
-    /// Reads a model with at most `limit` states, until somebody asks to stop.
+    /// Reads a model with at most `limit` states, until a stop is requested.
     pub fn of_model(
         sts: &Sts,
         relation: Relation,

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use ioco_campaign::{CampaignError, GoalSearch, Interrupt, Script, StopFlag};
+use ioco_campaign::{CampaignError, GoalSearch, Interrupt, Script, SemanticsOptions, StopFlag};
 use ioco_generate::cover::{CoverObserver, Goal, GoalVerdict, Instance};
 use ioco_sts::{Action, LocationId, Semantics, Sts, SwitchId};
 use ioco_view::{GoalView, goal_of};
 use serde::{Deserialize, Serialize};
 
+use super::recorded::JobObserver;
 use super::{Job, JobResult};
 use crate::app::App;
 use crate::refusal::Refusal;
@@ -44,7 +45,7 @@ pub struct GenerateResult {
     pub goals: Vec<GoalView>,
 }
 
-/// A minute is long enough for somebody who looks at a page.
+/// A minute is long enough for a person who looks at a page.
 const SECONDS: f64 = 60.0;
 
 /// Steps of a test: every goal shows its own, and the person reads it.
@@ -55,7 +56,7 @@ impl App {
         let loaded = self.models.load(&request.model)?;
         let sts = Arc::clone(&loaded.usable()?.sts);
         let goals = wanted(request, &sts)?;
-        let relation = self.project.test.relation()?;
+        self.project.test.relation()?;
         let seconds = request.seconds.unwrap_or(SECONDS);
         if !(seconds > 0.0 && seconds <= 86_400.0) {
             return Err(Refusal::wrong(
@@ -68,15 +69,17 @@ impl App {
         let app = Arc::clone(self);
         Ok(self.start_job("generate", move |job| {
             let end = Instant::now() + Duration::from_secs_f64(seconds);
+            let mut observer = JobObserver::new(job);
+            let meaning = SemanticsOptions::of_project(&app.project, None, &mut observer)?;
             let search = GoalSearch {
                 sts: &sts,
-                relation,
+                meaning: &meaning,
                 seed: 1,
                 depth: None,
                 length: Some(MAX_LENGTH),
                 stop: &StopFlag::new(Some(end), &job.interrupt),
             };
-            let found = cover(&search, &goals, job);
+            let found = cover(&search, &goals, job)?;
             let mut kept = app.goals.lock().unwrap_or_else(PoisonError::into_inner);
             let known = kept.entry(model).or_default();
             // What was found for another text says nothing about this one.
@@ -119,17 +122,21 @@ fn wanted(request: &GenerateRequest, sts: &Sts) -> Result<Vec<Goal>, Refusal> {
     Ok(goals.into_iter().collect())
 }
 
-fn cover(search: &GoalSearch<'_>, goals: &[Goal], job: &Job) -> Vec<GoalView> {
+fn cover(
+    search: &GoalSearch<'_>,
+    goals: &[Goal],
+    job: &Job,
+) -> Result<Vec<GoalView>, CampaignError> {
     let sts = search.sts;
     job.write(|view| view.total = Some(goals.len()));
     let mut watch = Decided {
-        semantics: ioco_solve::semantics(sts, search.relation),
+        semantics: search.meaning.semantics(sts)?,
         job,
         halt: search.stop.raised(),
         since: Instant::now(),
         found: Vec::new(),
     };
-    let covered = search.run(goals, &mut watch);
+    let covered = search.run(goals, &mut watch)?;
     let Decided {
         mut semantics,
         mut found,
@@ -147,7 +154,7 @@ fn cover(search: &GoalSearch<'_>, goals: &[Goal], job: &Job) -> Vec<GoalView> {
         };
         found.push(view);
     }
-    found
+    Ok(found)
 }
 
 fn undecided(goal: Goal, sts: &Sts) -> GoalView {

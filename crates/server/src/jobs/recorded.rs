@@ -94,10 +94,17 @@ impl App {
             job.write(|view| view.done = times as usize);
             let trace = replay.shown.as_ref().map(|e| trace(&opened.session, e));
             Ok(Some(JobResult::Replay(ReplayResult {
-                verdict: replay.verdict(),
+                verdict: replay.verdict().name(),
                 failed: replay.failed,
                 runs: replay.runs,
-                text: text(replay.explanation.as_ref(), &[replay.words()]),
+                text: text(
+                    replay.explanation.as_ref(),
+                    &[ioco_explain::replayed(
+                        &replay.said,
+                        replay.failed,
+                        replay.runs,
+                    )],
+                ),
                 trace,
             })))
         }))
@@ -170,13 +177,13 @@ fn choice(connection: Option<&ConnectionView>) -> Result<SystemChoice, Refusal> 
 }
 
 /// Writes down what the work tells.
-struct JobObserver<'a> {
+pub(super) struct JobObserver<'a> {
     job: &'a Job,
     shrinking_progress: Vec<ioco_view::ProgressPoint>,
 }
 
 impl<'a> JobObserver<'a> {
-    fn new(job: &'a Job) -> JobObserver<'a> {
+    pub(super) fn new(job: &'a Job) -> JobObserver<'a> {
         JobObserver {
             job,
             shrinking_progress: Vec::new(),

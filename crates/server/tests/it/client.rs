@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 /// Nothing in these tests takes this long.
-const PATIENCE: Duration = Duration::from_secs(120);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub struct Server {
     pub folder: TempDir,
@@ -68,7 +68,9 @@ impl Server {
             })
             .expect("served");
         });
-        let url = receiver.recv_timeout(PATIENCE).expect("the server starts");
+        let url = receiver
+            .recv_timeout(ANSWER_TIMEOUT)
+            .expect("the server starts");
         let (address, token) = url
             .trim_start_matches("http://")
             .split_once("/?token=")
@@ -103,7 +105,7 @@ impl Server {
     /// Writes a whole request and reads the whole answer.
     pub fn raw(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).expect("connected");
-        stream.set_read_timeout(Some(PATIENCE)).expect("set");
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT)).expect("set");
         stream.write_all(request.as_bytes()).expect("written");
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("read");
@@ -161,7 +163,7 @@ impl Server {
     /// Opens a stream of events and hands each on until `last` says that it was the last.
     pub fn follow(&self, path: &str, mut last: impl FnMut(&Json) -> bool) -> Vec<Json> {
         let mut stream = TcpStream::connect(&self.address).expect("connected");
-        stream.set_read_timeout(Some(PATIENCE)).expect("set");
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT)).expect("set");
         let request = self.request("GET", path, None);
         stream.write_all(request.as_bytes()).expect("written");
         let mut events = Vec::new();
@@ -202,7 +204,7 @@ impl Server {
             if holds(&seen) {
                 return seen;
             }
-            assert!(begun.elapsed() < PATIENCE, "never: {path} {seen}");
+            assert!(begun.elapsed() < ANSWER_TIMEOUT, "never: {path} {seen}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

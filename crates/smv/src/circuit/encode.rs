@@ -48,7 +48,7 @@ pub(crate) struct Encoder<'m> {
     /// By expression, and by whether it was trusted.
     possible: FxHashMap<(ExprId, bool), (Lit, Lit)>,
     defined: FxHashMap<ExprId, Lit>,
-    /// What is encoded was proved to have a value in every state, so nobody need ask.
+    /// What is encoded was proved to have a value in every state, so no question is needed.
     pub trusting: bool,
 }
 

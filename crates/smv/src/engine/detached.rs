@@ -92,7 +92,7 @@ pub(crate) fn run(
     let started = crate::stack::spawn_alone(move || {
         let _farewell = EndNotice(own.clone());
         let result = work(&own, &circuit, &order, nodes, &sender, &answer);
-        // Nobody listens any more when the thread was left behind.
+        // No program listens any more when the thread was left behind.
         let _ = sender.send(Message::Ended(result));
     });
     if started.is_err() {

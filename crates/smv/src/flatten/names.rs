@@ -9,7 +9,7 @@ use crate::value::Value;
 /// Names that refer to names that refer to names ...
 const RESOLVE_DEPTH: usize = 500;
 
-/// Names to show where somebody uses one that the model does not have.
+/// Names to suggest where one is used that the model does not have.
 const SHOWN_NAMES: usize = 8;
 
 impl<'t> Flattener<'t> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use self::task::Task;
-use self::walks::{BRISK, THOROUGH, walks};
+use self::walks::{SHORT_WALKS, THOROUGH, walks};
 use super::board::Board;
 use super::single;
 use super::tree::Miss;
@@ -48,7 +48,7 @@ struct Group {
 
 pub(crate) fn run(board: &Board) {
     // First what costs little; most models need no more.
-    walks(board, BRISK);
+    walks(board, SHORT_WALKS);
     for (number, group) in groups(board).iter().enumerate() {
         rounds::light(board, group, number);
     }

@@ -199,7 +199,7 @@ impl<'a> Board<'a> {
         self.settle(run, &hits, method)
     }
 
-    /// A run that nobody has checked yet, but for so many states at its beginning. What it reaches counts when the
+    /// A run that is not checked yet, but for so many states at its beginning. What it reaches counts when the
     /// interpreter accepts it.
     pub fn offer(&self, mut run: Vec<State>, known: usize, method: &str) -> usize {
         let from = known.saturating_sub(1);
@@ -375,7 +375,7 @@ impl<'a> Board<'a> {
         self.answer(goal, Verdict::Unknown, how_far, None);
     }
 
-    /// Everything that is still open stays unknown: the time for all goals is over, or somebody stopped the work.
+    /// Everything that is still open stays unknown: the time for all goals is over, or the work was stopped.
     pub fn close(&self) {
         let stopped = (self.edge.stop)();
         self.give_up(if stopped {

@@ -14,7 +14,7 @@ const DEEPEST: usize = 24;
 /// Seconds for one question.
 const SECONDS_PER_QUESTION: f64 = 0.25;
 
-pub(super) struct Chase<'a> {
+pub(super) struct LookaheadSearch<'a> {
     model: &'a Model,
     circuit: &'a Circuit,
     ahead: Unrolling<'a>,
@@ -34,7 +34,7 @@ pub(super) enum Lookahead {
     OutOfTime,
 }
 
-impl<'a> Chase<'a> {
+impl<'a> LookaheadSearch<'a> {
     pub fn new(model: &'a Model, circuit: &'a Circuit, budget: Budget<'a>, seed: u64) -> Self {
         Self {
             model,

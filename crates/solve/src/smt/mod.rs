@@ -14,7 +14,7 @@ use rand::{Rng, RngExt as _};
 
 use self::answer::{Answer, open_parentheses, parse};
 use self::translate::{Part, Refused, Shape, Sort, Translator};
-use crate::asserted::Asserted;
+use crate::asserted::{Asserted, asserts};
 use crate::optimum::{Sense, optimum_by};
 use crate::outcome::{Deadline, Outcome, Unknown};
 use crate::query::{Query, window};
@@ -221,29 +221,7 @@ fn value(part: &Part, given: &std::collections::BTreeMap<String, Answer>) -> Opt
 }
 
 impl Solver for SmtLib {
-    fn unknown(&mut self, ty: &Type) -> u32 {
-        self.asserted.unknown(ty, false)
-    }
-
-    fn void_unknown(&mut self, ty: &Type) -> u32 {
-        self.asserted.unknown(ty, true)
-    }
-
-    fn assert(&mut self, condition: &Expr) {
-        self.asserted.assert(condition);
-    }
-
-    fn push(&mut self) {
-        self.asserted.push();
-    }
-
-    fn pop(&mut self) {
-        self.asserted.pop();
-    }
-
-    fn check(&mut self, deadline: &Deadline<'_>) -> Outcome<()> {
-        self.model(deadline).map(|_| ())
-    }
+    asserts!();
 
     fn model(&mut self, deadline: &Deadline<'_>) -> Outcome<Vec<Value>> {
         let query = self.asserted.query();

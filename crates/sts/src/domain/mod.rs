@@ -8,7 +8,7 @@
 //! - [`View`] computes forwards (`forward`, `arithmetic`): what an expression may come to, and whether it may have
 //!   no value, when its unknowns range over their domains.
 //! - [`Narrower`] goes backwards (`backward`): which values of the unknowns a condition leaves.
-//! - [`Facts`] puts both together for whoever does not search (`facts`): alternatives are followed one by one, and
+//! - [`Facts`] puts both together for callers that do not search (`facts`): alternatives are followed one by one, and
 //!   what they leave is joined.
 //!
 //! Everything is an approximation from above: a value that is possible is never left out, so that *never* can be

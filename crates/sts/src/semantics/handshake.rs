@@ -15,7 +15,6 @@ use crate::expr::{BinaryOp, Expr};
 use crate::ids::{LabelId, SwitchId};
 use crate::listing::{self, Unlisted};
 use crate::state::State;
-use crate::sts::Gate;
 use crate::value::Value;
 
 /// More combinations of parameter values than this are not enumerated.
@@ -66,37 +65,8 @@ impl Semantics {
         state: &State,
         found: &mut InternalSteps,
     ) {
-        let sts = Arc::clone(&self.sts);
-        let own = sts.location(sts.switch(sender).source).process;
-        // One receiving switch per other participant, in all combinations.
-        let mut groups: Vec<Vec<SwitchId>> = vec![vec![sender]];
-        for &process in sts.participants(label) {
-            if process == own {
-                continue;
-            }
-            let location = state.locations[process.index()];
-            let receivers: Vec<SwitchId> = sts
-                .outgoing(location)
-                .iter()
-                .copied()
-                .filter(|id| sts.switch(*id).gate == Gate::Receive(label))
-                .collect();
-            groups = groups
-                .into_iter()
-                .flat_map(|group| {
-                    receivers.iter().map(move |r| {
-                        let mut longer = group.clone();
-                        longer.push(*r);
-                        longer
-                    })
-                })
-                .collect();
-        }
+        let groups = self.sts.handshakes(&state.locations, sender, label);
         for group in groups {
-            // A hand-shake needs somebody on the other side.
-            if group.len() < 2 {
-                continue;
-            }
             let listed = self.values_of(&group, label, state);
             if let Some(left_out) = listed.left_out {
                 found.left_out = Some(left_out);
@@ -107,7 +77,7 @@ impl Semantics {
             for values in &*listed.values {
                 match self.take_together(&group, state, values) {
                     Taken::To(next) => {
-                        // Everybody who takes part does a step of their own.
+                        // Every process that takes part does a step of its own.
                         let steps = group.iter().map(|id| (*id, next.clone()));
                         found.steps.extend(steps);
                     }

@@ -182,10 +182,7 @@ impl Semantics {
     /// does not is truncated, with a warning that says which limit was reached.
     pub fn new(sts: Arc<Sts>, solver: Box<dyn Feasibility + Send>, relation: Relation) -> Self {
         let budget = *sts.budget();
-        let start = State {
-            locations: sts.processes().iter().map(|p| p.initial).collect(),
-            valuation: sts.variables().iter().map(|v| v.initial.clone()).collect(),
-        };
+        let start = sts.initial_state();
         let timeouts = sts.locations().iter().filter_map(|l| l.timeout);
         let longest_timeout = timeouts.chain([sts.timeout()]).max().unwrap_or_default();
         let mut semantics = Semantics {

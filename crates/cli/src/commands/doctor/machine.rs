@@ -17,7 +17,7 @@ const MACHINE: &str = "machine";
 const PROGRAMS: &str = "programs";
 
 /// A program that does not say its version within this time is not waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 struct Tool {
     name: &'static str,
@@ -168,12 +168,12 @@ fn first_line(program: &Path, ask: &str) -> Option<String> {
     let ended = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.success(),
-            Ok(None) if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(5)),
+            Ok(None) if begun.elapsed() < ANSWER_TIMEOUT => thread::sleep(Duration::from_millis(5)),
             _ => break false,
         }
     };
     if !ended {
-        // It is ours, and nobody needs it any more.
+        // It is ours, and nothing needs it any more.
         let _ = child.kill();
         let _ = child.wait();
         return None;

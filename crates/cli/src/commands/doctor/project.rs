@@ -20,7 +20,7 @@ const SYSTEM: &str = "system";
 const RESULTS: &str = "results";
 
 /// A system on this machine answers sooner than this, or does not.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub fn findings(arguments: &args::Doctor) -> Vec<Finding> {
     if arguments.model.is_none()
@@ -236,7 +236,7 @@ fn answers(address: &str) -> Finding {
         let words = format!("{address} is on the network: not tried");
         return Finding::note(SYSTEM, name, words).hint("`ioco connect` talks to it");
     }
-    let connects = |socket: &SocketAddr| TcpStream::connect_timeout(socket, PATIENCE).is_ok();
+    let connects = |socket: &SocketAddr| TcpStream::connect_timeout(socket, ANSWER_TIMEOUT).is_ok();
     if sockets.iter().any(connects) {
         Finding::ok(SYSTEM, name, format!("{address} accepts connections"))
     } else {

@@ -8,20 +8,25 @@ use std::io::{self, BufRead, IsTerminal};
 use std::sync::Arc;
 
 use crate::exit::{Answer, CommandError, Exit};
+use ioco_campaign::SemanticsOptions;
 use ioco_sts::Relation;
 
 use crate::args;
+use crate::watch::ErrorsOnly;
 use crate::{model, output};
 use walk::{Reply, Walk};
 
 pub fn run(arguments: &args::Explore) -> Answer {
     let project = crate::typed::project(arguments.model.model.as_deref(), None)?;
     let model = model::load(&arguments.model, &project)?;
-    let relation = match arguments.relation {
-        args::Relation::Ioco => Relation::Ioco,
-        args::Relation::Uioco => Relation::Uioco,
-    };
-    let walk = Walk::new(Arc::clone(&model.sts), relation, arguments.seed);
+    let mut meaning = SemanticsOptions::of_project(&project, None, &mut ErrorsOnly)?;
+    match arguments.relation {
+        Some(args::Relation::Ioco) => meaning.relation = Relation::Ioco,
+        Some(args::Relation::Uioco) => meaning.relation = Relation::Uioco,
+        None => {}
+    }
+    let semantics = meaning.semantics(&model.sts)?;
+    let walk = Walk::new(Arc::clone(&model.sts), semantics, arguments.seed);
     let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if terminal && !dumb && !arguments.lines {

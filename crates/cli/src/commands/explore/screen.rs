@@ -281,7 +281,6 @@ fn draw_help(frame: &mut Frame<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use ioco_sts::Relation;
     use ratatui::Terminal;
@@ -301,7 +300,8 @@ process('door') {
 
     fn screen() -> Screen {
         let sts = ioco_aml::load_text("door.aml", DOOR).sts.expect("a model");
-        Screen::new(Walk::new(Arc::clone(&sts), Relation::Ioco, 1))
+        let semantics = ioco_solve::semantics(&sts, Relation::Ioco);
+        Screen::new(Walk::new(sts, semantics, 1))
     }
 
     fn press(screen: &mut Screen, keys: &str) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ioco_solve::{Deadline, Outcome};
-use ioco_sts::{Action, Direction, Offer, Relation, Semantics, SetId, Step, Sts};
+use ioco_sts::{Action, Direction, Offer, Semantics, SetId, Step, Sts};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -54,8 +54,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    pub fn new(sts: Arc<Sts>, relation: Relation, seed: u64) -> Walk {
-        let semantics = ioco_solve::semantics(&sts, relation);
+    pub fn new(sts: Arc<Sts>, semantics: Semantics, seed: u64) -> Walk {
         let initial = semantics.initial();
         let mut walk = Walk {
             semantics,

@@ -33,7 +33,7 @@ pub fn run(arguments: &args::Generate, model: &Subject, format: Format) -> Answe
     let bounded = Bounded::begin(arguments, model, format)?;
     let halt = bounded.halt();
     let limit = arguments.model.reading.states;
-    let automaton = match Automaton::of_model(&model.sts, model.relation, limit, &halt) {
+    let automaton = match Automaton::of_model(&model.sts, model.meaning.relation, limit, &halt) {
         Ok(automaton) => automaton,
         Err(NotFinite::Listing(FlattenError::Interrupted)) => return Ok(bounded.ended()),
         Err(error) => {

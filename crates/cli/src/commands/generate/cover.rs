@@ -161,13 +161,13 @@ pub fn run(wanted: &str, arguments: &args::Generate, model: &Subject, format: Fo
     };
     let search = GoalSearch {
         sts,
-        relation: model.relation,
+        meaning: &model.meaning,
         seed: arguments.seed,
         depth: arguments.depth,
         length: None,
         stop: &halt,
     };
-    let covered = search.run(&goals, &mut lines);
+    let covered = search.run(&goals, &mut lines)?;
     let first = covered.tests.len();
     if let Some(states) = &states {
         lines.states(states, first);

@@ -15,7 +15,7 @@ use crate::engine::sat::Answer;
 use crate::engine::unroll::Unrolling;
 use crate::expr::VarId;
 use crate::generate::board::Board;
-use crate::generate::chase::{Chase, Lookahead};
+use crate::generate::chase::{Lookahead, LookaheadSearch};
 use crate::generate::single;
 use crate::system::Circuit;
 
@@ -172,7 +172,7 @@ impl<'t, 'b> Task<'t, 'b> {
 
     /// Looks ahead from known runs as long as the slice lasts. The random number goes on from slice to slice: nothing is
     /// walked twice.
-    fn chase<'s>(&'s self, chase: &mut Chase<'s>, random: &mut u64, budget: Budget<'s>) {
+    fn chase<'s>(&'s self, chase: &mut LookaheadSearch<'s>, random: &mut u64, budget: Budget<'s>) {
         while !budget.over() {
             let left = self.left();
             if left.is_empty() {
@@ -223,7 +223,7 @@ impl<'t, 'b> Task<'t, 'b> {
     /// Looks ahead for as long as the solver is at work: where diagrams have become too large, a core is free.
     pub fn keep_chasing<'s>(&'s self, budget: Budget<'s>) {
         let mut random = !self.board.options.seed;
-        let mut chase = Chase::new(self.board.model, self.circuit, budget, random);
+        let mut chase = LookaheadSearch::new(self.board.model, self.circuit, budget, random);
         while self.solving.load(Ordering::Relaxed) && !budget.over() && !self.left().is_empty() {
             let slice = budget.within(CHASE_SECONDS);
             chase.set_budget(slice);
@@ -235,7 +235,7 @@ impl<'t, 'b> Task<'t, 'b> {
     pub fn solver<'s>(&'s self, budget: Budget<'s>) {
         let mut unrolling = Unrolling::new(self.board.model, self.circuit, budget, true);
         let mut ic3 = Ic3::new(self.board.model, self.circuit, budget);
-        let mut chase = Chase::new(
+        let mut chase = LookaheadSearch::new(
             self.board.model,
             self.circuit,
             budget,

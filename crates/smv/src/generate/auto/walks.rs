@@ -22,7 +22,7 @@ pub(super) struct WalkLimits {
     pub seed: u64,
 }
 
-pub(super) const BRISK: WalkLimits = WalkLimits {
+pub(super) const SHORT_WALKS: WalkLimits = WalkLimits {
     patience: 0.01,
     stamina: 3,
     most_seconds: 1.0,

@@ -16,7 +16,7 @@ use crate::supervise::Until;
 const LISTENING: Duration = Duration::from_millis(20);
 
 /// One side of a TCP connection to be made.
-pub(crate) enum Dial {
+pub(crate) enum Endpoint {
     /// `host:port`.
     Call(String),
     /// The other side calls us, at this address.
@@ -25,14 +25,14 @@ pub(crate) enum Dial {
     Start(Box<ProcessOptions>),
 }
 
-impl Dial {
+impl Endpoint {
     /// Listens; the other side can call from now on.
-    pub fn answer(address: &str) -> Result<Dial, AdapterError> {
+    pub fn answer(address: &str) -> Result<Endpoint, AdapterError> {
         let listen = || {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
             let address = listener.local_addr()?.to_string();
-            Ok(Dial::Answer(listener, address))
+            Ok(Endpoint::Answer(listener, address))
         };
         listen().map_err(|error: io::Error| {
             AdapterError::new(format!("cannot listen on {address}: {error}"))
@@ -42,8 +42,8 @@ impl Dial {
 
     pub fn address(&self) -> &str {
         match self {
-            Dial::Call(address) | Dial::Answer(_, address) => address,
-            Dial::Start(_) => "the system",
+            Endpoint::Call(address) | Endpoint::Answer(_, address) => address,
+            Endpoint::Start(_) => "the system",
         }
     }
 
@@ -51,16 +51,18 @@ impl Dial {
     pub fn connect(&self, budget: &Budget, until: &Until<'_>) -> Result<Stream, AdapterError> {
         let stream = |socket| stream(socket, budget);
         match self {
-            Dial::Start(options) => options.start(budget),
-            Dial::Call(address) => call(address, until).and_then(stream).map_err(|error| {
+            Endpoint::Start(options) => options.start(budget),
+            Endpoint::Call(address) => call(address, until).and_then(stream).map_err(|error| {
                 AdapterError::new(format!("no connection to {address}: {error}"))
                     .hint("the system must be listening there before the test begins")
             }),
-            Dial::Answer(listener, address) => wait_for_call(listener, until)
+            Endpoint::Answer(listener, address) => wait_for_call(listener, until)
                 .and_then(stream)
                 .map_err(|error| {
                     AdapterError::new(match error.kind() {
-                        io::ErrorKind::TimedOut => format!("nobody connected to {address}"),
+                        io::ErrorKind::TimedOut => {
+                            format!("the system did not connect to {address} in time")
+                        }
                         _ => format!("no connection at {address}: {error}"),
                     })
                     .hint("the system connects to this address when it starts")

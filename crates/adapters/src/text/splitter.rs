@@ -6,16 +6,16 @@ use super::frame::{Cut, Framing, Progress};
 use crate::supervise::{Lines, TooLong};
 
 /// What has come and has not been given out as messages.
-pub(crate) struct Cutter {
+pub(crate) struct MessageSplitter {
     framing: Framing,
     bytes: Lines,
     progress: Progress,
     limit: usize,
 }
 
-impl Cutter {
-    pub fn new(framing: Framing, budget: &Budget) -> Cutter {
-        Cutter {
+impl MessageSplitter {
+    pub fn new(framing: Framing, budget: &Budget) -> MessageSplitter {
+        MessageSplitter {
             framing,
             bytes: Lines::new(budget),
             progress: Progress::default(),

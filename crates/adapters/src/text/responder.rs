@@ -10,18 +10,18 @@ use super::labels::{Mapping, Pattern, Templates};
 use super::recogniser::unrecognisable;
 use crate::connection::AdapterError;
 
-pub(crate) struct Voice {
+pub(crate) struct TextResponder {
     rng: ChaCha8Rng,
 }
 
-impl Voice {
+impl TextResponder {
     /// For a model of which every response can be sent, and every stimulus be recognised.
     pub fn new(
         sts: &Sts,
         templates: &Templates,
         mapping: &Mapping,
         seed: u64,
-    ) -> Result<Voice, AdapterError> {
+    ) -> Result<TextResponder, AdapterError> {
         for id in sts.labels_of(Direction::Stimulus) {
             if let Some(why) = templates.form(id).and_then(unrecognisable) {
                 return Err(AdapterError::new(format!(
@@ -31,17 +31,19 @@ impl Voice {
                 .hint("describe each part as a stimulus of its own"));
             }
         }
-        let mut voice = Voice {
+        let mut responder = TextResponder {
             // Another stream of random numbers than those of the model.
             rng: ChaCha8Rng::seed_from_u64(seed ^ 0x76_6f69_6365),
         };
         for (pattern, setting) in [(&mapping.banner, "banner"), (&mapping.ready, "ready")] {
-            voice.greeting(pattern.as_ref(), mapping).map_err(|why| {
-                AdapterError::new(format!("[lines] {setting}: {why}"))
-                    .hint("write the message itself in its place")
-            })?;
+            responder
+                .greeting(pattern.as_ref(), mapping)
+                .map_err(|why| {
+                    AdapterError::new(format!("[lines] {setting}: {why}"))
+                        .hint("write the message itself in its place")
+                })?;
         }
-        Ok(voice)
+        Ok(responder)
     }
 
     /// The bytes of a banner or of what says that the system is ready; none without a pattern.
