@@ -2,14 +2,14 @@
 //! watches gets the difference to what he has got before. So a thousand steps cost as much as one.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ioco_engine::{FailureCounts, RunVerdict, Summary, TestReport, Tester, allowed_in};
 use ioco_sts::{Step, Sts, SwitchId};
 use ioco_view::{
-    CoverageView, FailureSummary, RunDetail, RunState, RunSummary, SilenceView, StateView,
-    StepKind, TestRow, TrendPoint, location_counts, reached, thin,
+    CoverageView, FailureSummary, RequirementView, RunDetail, RunState, RunSummary, SilenceView,
+    StateView, StepKind, TestRow, TrendPoint, location_counts, reached, thin,
 };
 use serde::Serialize;
 
@@ -104,6 +104,8 @@ pub struct Seen {
     locations: Vec<u64>,
     current: Option<Current>,
     trend: Vec<TrendPoint>,
+    /// Whose switches are counted.
+    pub sts: Option<Arc<Sts>>,
     recent: Vec<RecentStep>,
     failures: Vec<FailureSummary>,
     failed: Vec<TestRow>,
@@ -195,7 +197,14 @@ impl Seen {
             trend: self.trend.clone(),
             failure_ids: self.failures.iter().map(|f| f.id.clone()).collect(),
             tests_listed: self.failed.iter().chain(others).cloned().collect(),
+            requirements: self.requirements(),
         }
+    }
+
+    fn requirements(&self) -> Vec<RequirementView> {
+        let taken = |id: SwitchId| self.switches.get(id.index()).copied().unwrap_or(0);
+        let sts = self.sts.as_ref();
+        sts.map_or_else(Vec::new, |sts| RequirementView::list(sts, taken))
     }
 
     pub fn found(&mut self, failure: FailureSummary) {

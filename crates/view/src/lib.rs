@@ -21,7 +21,7 @@ pub use model::{
 };
 pub use project::{ConnectionView, DefaultsView, ModelName, ProjectView, SettingsView};
 pub use run::{
-    CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, SilenceView, TestRow,
-    TestView, TrendPoint, known_failure, location_counts, reached, thin,
+    CoverageView, Recorded, RequirementView, RunDetail, RunState, RunSummary, RunWalk, SilenceView,
+    TestRow, TestView, TrendPoint, known_failure, location_counts, reached, thin,
 };
 pub use trace::{Change, StateView, StepKind, StepView, TimeSpent, TraceView, Tracer, WireView};
