@@ -10,6 +10,7 @@ mod amp;
 mod bad_systems;
 mod book;
 mod book_commands;
+mod book_protocols;
 mod book_systems;
 mod ci;
 mod compare;
