@@ -59,7 +59,7 @@ stimuli: Array<string>, quiescent: boolean,
 timeout: number, };
 
 /**
- * The limits of a run that nobody has set.
+ * The limits of a run that are not set.
  */
 export type DefaultsView = { 
 /**
@@ -114,7 +114,7 @@ fix: DraftFix | null, };
 export type DraftFix = { from: number, to: number, text: string, };
 
 /**
- * A text that somebody types.
+ * A text that is being typed.
  */
 export type DraftRequest = { 
 /**
@@ -146,7 +146,11 @@ export type FailureDetail = {
 /**
  * As the terminal shows it, without colour.
  */
-explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, connection: string, shrunk: TraceView | null, original: TraceView, 
+explanation: string, allowed: Array<string>, because: Array<string>, 
+/**
+ * The names of the requirements that it touches.
+ */
+requirements: Array<string>, model_lines: Array<ModelLine>, connection: string, shrunk: TraceView | null, original: TraceView, 
 /**
  * Why the original trace fails, where there is a shrunk one: that may deviate elsewhere.
  */
@@ -463,6 +467,19 @@ export type ReplayResult = { verdict: "fixed" | "still-failing" | "different" | 
  */
 text: string, trace: TraceView | null, };
 
+/**
+ * A requirement that the model cites, and how often a run has shown it.
+ */
+export type RequirementView = { id: string, text: string, 
+/**
+ * `door.aml:14`; empty where the model has no text.
+ */
+place: string, 
+/**
+ * Steps whose switch is one of its own.
+ */
+steps: number, };
+
 export type RunDetail = { 
 /**
  * Switches and locations by number, with how often they were taken and entered; those never
@@ -476,7 +493,11 @@ tests_listed: Array<TestRow>,
 /**
  * What was asked for, where it can be asked for again.
  */
-request?: RunRequest, run: string, model: string, model_hash: string, 
+request?: RunRequest, 
+/**
+ * What the model cites, in its order.
+ */
+requirements: Array<RequirementView>, run: string, model: string, model_hash: string, 
 /**
  * `2026-01-31T12:00:00Z`.
  */
@@ -734,7 +755,11 @@ export type WalkedStep = { kind: StepKind, label: string, values: Values, };
 /**
  * Why a trace fails.
  */
-export type Why = { code: string, title: string, observed: string, explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, };
+export type Why = { code: string, title: string, observed: string, explanation: string, allowed: Array<string>, because: Array<string>, 
+/**
+ * The names of the requirements that it touches.
+ */
+requirements: Array<string>, model_lines: Array<ModelLine>, };
 
 export type WireView = { 
 /**
