@@ -6,6 +6,7 @@ mod failing;
 mod known;
 mod opening;
 mod parallel;
+mod repeating;
 mod resuming;
 
 use std::collections::HashSet;
@@ -40,6 +41,7 @@ use ioco_sts::Action;
 
 pub(crate) use failing::confirmed;
 use opening::{Known, guide, known, seed_from_clock};
+pub use repeating::{Difference, KeptOrder, Repeated, shown_end};
 pub use resuming::Interrupted;
 use resuming::KeptPlan;
 

@@ -36,7 +36,9 @@ mod warning;
 pub mod watch;
 pub mod work;
 
-pub use campaign::{Campaign, ExecutorKind, Interrupted};
+pub use campaign::{
+    Campaign, Difference, ExecutorKind, Interrupted, KeptOrder, Repeated, shown_end,
+};
 pub use connect::{ConnectionSpec, Fresh, Link, Start, SystemChoice, Transport};
 pub use error::{CampaignError, ErrorKind, Remedy};
 pub use failures::{Opened, Origin};

@@ -210,6 +210,10 @@ const GROUPS: &[Group] = &[
                         "resume after the coordinator was killed",
                     ),
                     ("ioco campaign status", "campaigns and workers"),
+                    (
+                        "ioco campaign repeat night 17",
+                        "carry out order 17 of campaign night again",
+                    ),
                 ],
             ),
             entry(

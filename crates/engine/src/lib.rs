@@ -50,4 +50,4 @@ pub use report::{
 pub use saved::{ModelChanged, SavedStep, value_from_json, value_to_json};
 pub use settings::{EventLevel, Settings, StopConditions, StrategyKind, WaitPolicy, weight_of};
 pub use silence::SilencePrice;
-pub use tester::{Carried, TestContext, Tester};
+pub use tester::{Carried, Conditions, TestContext, Tester};

@@ -113,6 +113,31 @@ impl Store {
         })
     }
 
+    /// What became of one order; `None` where nothing has come back.
+    pub fn outcome(&self, campaign: &str, order: u64) -> Result<Option<OutcomeRow>, StoreError> {
+        let id = campaign.to_owned();
+        self.ask(async |connection| {
+            let row = sqlx::query(
+                "SELECT u.number AS number, u.body AS body, o.purpose AS purpose
+                 FROM outcomes u
+                 JOIN orders o ON o.campaign = u.campaign AND o.number = u.number
+                 WHERE u.campaign = $1 AND u.number = $2",
+            )
+            .bind(id)
+            .bind(order.cast_signed())
+            .fetch_optional(connection)
+            .await?;
+            let read = |row: AnyRow| -> sqlx::Result<OutcomeRow> {
+                Ok(OutcomeRow {
+                    number: number(&row, "number")?,
+                    purpose: row.try_get("purpose")?,
+                    body: row.try_get("body")?,
+                })
+            };
+            row.map(read).transpose()
+        })
+    }
+
     /// What the clock of a campaign's run showed at its beginning, and what it showed last.
     pub fn clock(&self, run: i64) -> Result<(u64, u64), StoreError> {
         self.ask(async |connection| {

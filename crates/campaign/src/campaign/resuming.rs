@@ -92,7 +92,12 @@ impl KeptPlan {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    fn read(text: &str) -> Result<KeptPlan, CampaignError> {
+    /// Whether the system is started anew for every test.
+    pub fn restart(&self) -> bool {
+        self.restart
+    }
+
+    pub fn read(text: &str) -> Result<KeptPlan, CampaignError> {
         let read = serde_json::from_str::<KeptPlan>(text).ok();
         read.filter(|plan| plan.version == PLAN_VERSION)
             .ok_or_else(|| {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ioco_aml::query;
 use ioco_budget::Interrupt;
 use ioco_engine::{
-    Bits, Coverage, EventLevel, Guide, Settings, StopConditions, TestContext, TestReport, Tester,
-    WireLine,
+    Bits, Conditions, Coverage, EventLevel, Guide, Settings, StopConditions, TestContext,
+    TestReport, Tester, WireLine,
 };
 use ioco_generate::answer;
 use ioco_generate::guide::{Locations, Scenario};
@@ -113,12 +113,22 @@ impl Worker {
     /// wrong with the system is in the outcome.
     pub fn run(&mut self, order: &Order) -> Result<Outcome, CampaignError> {
         self.pace.begin(order.task.test());
-        let outcome = self.carry_out(order);
+        let outcome = self.carry_out(order, None);
         self.pace.end();
         outcome
     }
 
-    fn carry_out(&mut self, order: &Order) -> Result<Outcome, CampaignError> {
+    /// Carries out an order that was carried out before: what times decided then is decided in the same way.
+    pub fn repeat(&mut self, order: &Order, before: &Outcome) -> Result<Outcome, CampaignError> {
+        let conditions = Conditions::of(&before.steps);
+        self.carry_out(order, Some(conditions))
+    }
+
+    fn carry_out(
+        &mut self,
+        order: &Order,
+        repeats: Option<Conditions>,
+    ) -> Result<Outcome, CampaignError> {
         if let Some(why) = self.refusal(order) {
             return Err(CampaignError::usage(why));
         }
@@ -197,6 +207,9 @@ impl Worker {
         };
         if let Some(guide) = guide {
             session.tester.set_guide(guide);
+        }
+        if let Some(conditions) = repeats {
+            session.tester.repeat(conditions);
         }
         let report = session.carry_out(next, &mut said).unwrap_or_else(over);
         let wire = match report.execution.deviation() {

@@ -78,6 +78,18 @@ pub enum CampaignCommand {
         #[command(flatten)]
         store: StoreArguments,
     },
+    /// Carry out one order of the store again, on the system that ioco.toml names here, and compare the outcomes
+    Repeat {
+        /// The name of the campaign, from `ioco campaign show`
+        campaign: String,
+
+        /// The number of the order; without confirming runs, order 17 is test 17
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        order: u64,
+
+        #[command(flatten)]
+        store: StoreArguments,
+    },
     /// Stop a campaign and keep its results
     Stop {
         /// The name of the campaign, from `ioco campaign status`

@@ -3,10 +3,15 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ioco_budget::Until;
+use ioco_campaign::work::Outcome;
 use ioco_campaign::work::{Doing, WORK_VERSION};
-use ioco_campaign::{Campaign, ExecutorKind, Interrupted, Project, history, time, trust};
+use ioco_campaign::{
+    Campaign, Difference, ExecutorKind, Interrupted, KeptOrder, Project, history, shown_end, time,
+    trust,
+};
 use ioco_nats::{Announced, Bus, NatsExecutor, Present, Queues, State, is_name};
 use ioco_outside::Untrusted;
+use serde::Serialize;
 
 use super::test;
 use crate::args::{self, CampaignCommand, Format};
@@ -24,6 +29,11 @@ pub fn run(arguments: &args::Campaign, format: Format) -> Answer {
         CampaignCommand::Status(nats) => status(nats, format),
         CampaignCommand::Watch { campaign, nats } => watch(campaign.as_deref(), nats, format),
         CampaignCommand::Show { campaign, store } => show(campaign.as_deref(), store, format),
+        CampaignCommand::Repeat {
+            campaign,
+            order,
+            store,
+        } => repeat(campaign, *order, store, format),
         CampaignCommand::Stop { campaign, nats } => stop(campaign, nats),
     }
 }
@@ -325,6 +335,68 @@ fn show(wanted: Option<&str>, store: &args::StoreArguments, format: Format) -> A
         }
     }
     Ok(Exit::Conforms)
+}
+
+/// What `ioco campaign repeat --format json` prints.
+#[derive(Serialize)]
+struct RepeatReport<'a> {
+    campaign: &'a str,
+    order: u64,
+    /// `same` or `different`.
+    result: &'static str,
+    before: &'a Outcome,
+    now: &'a Outcome,
+    difference: Option<Difference>,
+}
+
+fn repeat(id: &str, order: u64, store: &args::StoreArguments, format: Format) -> Answer {
+    let kept = KeptOrder::find(&project(store)?, id, order)?;
+    let here = match kept.profile() {
+        Some(profile) => typed::project(None, Some(profile))?,
+        None => typed::project_here()?,
+    };
+    let repeated = kept.repeat(here, interrupt::listen(), &mut ErrorsOnly)?;
+    let Some(repeated) = repeated else {
+        return Ok(Exit::Interrupted);
+    };
+    let (before, now) = (&repeated.before, &repeated.now);
+    let exit = match (&now.error, &repeated.difference) {
+        (Some(_), _) => Exit::System,
+        (None, Some(_)) => Exit::Deviation,
+        (None, None) => Exit::Conforms,
+    };
+    let result = match repeated.difference {
+        Some(_) => "different",
+        None => "same",
+    };
+    if format == Format::Json {
+        output::json(&RepeatReport {
+            campaign: id,
+            order,
+            result,
+            before,
+            now,
+            difference: repeated.difference,
+        })?;
+        return Ok(exit);
+    }
+    match &repeated.difference {
+        None => output::print(&format!(
+            "order {order}: same outcome: {}, {}\n",
+            output::count(now.steps.len() as u64, "step"),
+            Untrusted::new(shown_end(&now.end))
+        )),
+        Some(different) => output::print(&format!(
+            "order {order}: different from step {}\n  before  {}\n  now     {}\n",
+            different.step,
+            Untrusted::new(&different.before),
+            Untrusted::new(&different.now)
+        )),
+    }
+    if let Some(error) = &now.error {
+        say!("{}", Untrusted::new(&error.message));
+    }
+    Ok(exit)
 }
 
 fn stop(campaign: &str, nats: &args::NatsArguments) -> Answer {

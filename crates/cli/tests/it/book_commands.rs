@@ -32,6 +32,18 @@ const PLANS: &[(&str, &str, Plan)] = &[
         "ioco new door && cd door && ioco test",
         Files(1),
     ),
+    (
+        "README.md",
+        "ioco test --jobs 8",
+        Test("the_readme_as_printed"),
+    ),
+    ("README.md", "ioco nats", Test("the_readme_as_printed")),
+    ("README.md", "ioco worker", Test("the_readme_as_printed")),
+    (
+        "README.md",
+        "ioco campaign start",
+        Test("the_readme_as_printed"),
+    ),
     ("README.md", "ioco ", Overview),
     ("auto.md", "ioco test", Door(1)),
     ("campaigns.md", "ioco test --jobs 4", Door(1)),
@@ -47,10 +59,51 @@ const PLANS: &[(&str, &str, Plan)] = &[
     ),
     ("campaigns.md", "ioco replay", Door(1)),
     ("campaigns.md", "ioco shrink", Door(1)),
+    ("campaigns.md", "ioco nats", Test("one_machine_as_printed")),
     (
         "campaigns.md",
-        "ioco ",
-        Test("workers_carry_out_every_test_of_a_campaign_once"),
+        "ioco worker --jobs 4",
+        Test("one_machine_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "ioco campaign start --tests 1000",
+        Test("one_machine_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "ioco campaign repeat",
+        Test("an_order_is_repeated_from_the_store"),
+    ),
+    (
+        "campaigns.md",
+        "ioco worker --nats",
+        Test("the_files_of_deploy_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "ioco campaign start --nats",
+        Test("the_files_of_deploy_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "deploy/certificates.sh",
+        Test("the_files_of_deploy_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "nats-server -c deploy/nats.conf",
+        Test("the_files_of_deploy_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "../deploy/certificates.sh",
+        Test("two_machines_as_printed"),
+    ),
+    (
+        "campaigns.md",
+        "nats-server -c nats.conf",
+        Test("two_machines_as_printed"),
     ),
     ("comparing.md", "ioco compare SPECIFICATION", Overview),
     ("comparing.md", "ioco compare mosquitto.dot", Files(1)),
@@ -185,8 +238,16 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Whether a line begins with a program of the project, or of its `deploy` folder.
+fn is_command(line: &str) -> bool {
+    let program = line.split_whitespace().next().unwrap_or_default();
+    let is_script = program.trim_start_matches("../").starts_with("deploy/");
+    let is_known = ["ioco", "nats-server"].contains(&program) || line.starts_with("cargo xtask");
+    (is_known || is_script) && !line.contains("::")
+}
+
 /// The command lines of a chapter: in blocks of their own, with or without a prompt, without the words beside them.
-fn commands(text: &str) -> Vec<String> {
+pub fn commands(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut goes_on = false;
     for line in text.lines() {
@@ -206,9 +267,7 @@ fn commands(text: &str) -> Vec<String> {
         };
         match found.last_mut() {
             Some(last) if goes_on => *last = format!("{last} {piece}"),
-            _ if piece.starts_with("ioco ") && !piece.contains("::") => {
-                found.push(piece.to_owned())
-            }
+            _ if is_command(piece) => found.push(piece.to_owned()),
             _ => continue,
         }
         goes_on = more;
@@ -321,9 +380,14 @@ fn every_command_of_the_book_does_what_the_book_says() {
     let mut unused: Vec<usize> = (0..PLANS.len()).collect();
     let mut wrong = Vec::new();
     let mut ran_commands = 0;
+    let tasks = Tasks::read();
     for (chapter, text) in chapters() {
         let (mut door, mut files) = (None, None);
         for command in commands(&text) {
+            if let Some(words) = command.strip_prefix("cargo xtask ") {
+                wrong.extend(wrong_task(words, &tasks).map(|why| format!("{chapter}: {why}")));
+                continue;
+            }
             let fits = |(of, begins, _): &(&str, &str, Plan)| {
                 *of == chapter && command.starts_with(begins)
             };
@@ -354,6 +418,92 @@ fn every_command_of_the_book_does_what_the_book_says() {
     assert!(ran_commands > 40, "{ran_commands}");
 }
 
+/// The developers' commands, as their sources say.
+struct Tasks {
+    /// What `cargo xtask` prints.
+    usage: String,
+    /// What reads flags: xtask, and the examples and experiments that it starts.
+    sources: String,
+}
+
+impl Tasks {
+    fn read() -> Tasks {
+        let main = fs::read_to_string(root().join("xtask/src/main.rs")).expect("the commands");
+        let (_, usage) = main
+            .split_once("const USAGE: &str = \"")
+            .expect("the usage text");
+        let (usage, _) = usage.split_once("\";").expect("its end");
+        let mut sources = String::new();
+        for folder in ["xtask/src", "crates"] {
+            sources.push_str(&sources_below(folder));
+        }
+        Tasks {
+            usage: usage.to_owned(),
+            sources,
+        }
+    }
+}
+
+impl Tasks {
+    /// Whether a source compares words with the flag, or declares it as an argument.
+    fn reads(&self, flag: &str) -> bool {
+        let field = flag.trim_start_matches('-').replace('-', "_");
+        let is_declared = || {
+            let arguments = self.sources.split("#[arg(").skip(1);
+            let mut fields = arguments.filter_map(|after| after.split_once(")]\n"));
+            fields.any(|(_, after)| {
+                let after = after.trim_start().trim_start_matches("pub ");
+                after.starts_with(&format!("{field}:"))
+            })
+        };
+        self.sources.contains(&format!("\"{flag}\"")) || is_declared()
+    }
+}
+
+/// What is wrong with the words after `cargo xtask`.
+fn wrong_task(words: &str, tasks: &Tasks) -> Option<String> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let name = words.first()?;
+    let mut listed = tasks
+        .usage
+        .lines()
+        .filter_map(|line| line.strip_prefix("  "));
+    if !listed.any(|line| line.split_whitespace().next() == Some(name) && !line.starts_with(' ')) {
+        return Some(format!("cargo xtask lists no command {name}"));
+    }
+    let plain = |word: &&str| word.trim_matches(['[', ']']).to_owned();
+    let mut flags = words
+        .iter()
+        .map(plain)
+        .filter(|word| word.starts_with("--"));
+    let unknown = flags.find(|flag| !tasks.reads(flag));
+    unknown.map(|flag| format!("nothing of cargo xtask {name} reads {flag}"))
+}
+
+#[test]
+fn the_developers_commands_that_are_mentioned_exist() {
+    let tasks = Tasks::read();
+    let mut texts = chapters();
+    for name in ["CONTRIBUTING.md", "ARCHITECTURE.md"] {
+        let text = fs::read_to_string(root().join(name)).expect("a text");
+        texts.push((name.to_owned(), text));
+    }
+    let mut mentioned = 0;
+    for (file, text) in texts {
+        // In running text, between back quotes: it may go over the end of a line.
+        for after in text.split("`cargo xtask ").skip(1) {
+            let words = after.split('`').next().unwrap_or_default();
+            let wrong = wrong_task(words, &tasks);
+            assert!(wrong.is_none(), "{file}: {wrong:?}");
+            mentioned += 1;
+        }
+    }
+    assert!(mentioned > 20, "{mentioned}");
+    assert!(wrong_task("tset", &tasks).is_some());
+    assert!(wrong_task("bench jobs --clocks real", &tasks).is_some());
+    assert!(wrong_task("bench jobs --clock real", &tasks).is_none());
+}
+
 /// What `COMMAND` stands for in a chapter.
 fn system(chapter: &str) -> String {
     match chapter {
@@ -362,10 +512,10 @@ fn system(chapter: &str) -> String {
     }
 }
 
-#[test]
-fn tests_that_are_named_for_commands_exist() {
+/// The text of all Rust files below a folder.
+fn sources_below(folder: &str) -> String {
     let mut sources = String::new();
-    let mut open = vec![root().join("crates"), root().join("xtask/src")];
+    let mut open = vec![root().join(folder)];
     while let Some(place) = open.pop() {
         for entry in fs::read_dir(place).expect("a folder").flatten() {
             match entry.path() {
@@ -377,6 +527,12 @@ fn tests_that_are_named_for_commands_exist() {
             }
         }
     }
+    sources
+}
+
+#[test]
+fn tests_that_are_named_for_commands_exist() {
+    let sources = sources_below("crates") + &sources_below("xtask/src");
     let installed = fs::read_to_string(root().join("xtask/src/real/systems.rs")).expect("systems");
     for (_, command, plan) in PLANS {
         if let Test(name) = plan {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::executors::{ECHO, tests_of};
 use crate::support::{PING, Ran, TempDir, folder_with, ioco, run};
 
 /// Counts its process in `starts`; deviates in the third stimulus of a test if it is told to.
@@ -65,14 +66,10 @@ const OWN: &str = "command = [\"python3\", \"system.py\", \"{job}\"]";
 const WRONG: &str = "command = [\"python3\", \"system.py\", \"{job}\", \"wrong\"]\nrestart = true";
 
 #[test]
-fn every_job_has_a_system_of_its_own_and_the_run_has_as_many_tests_as_were_asked_for() {
+fn every_job_has_a_system_of_its_own() {
     let folder = project(OWN, "tests = 40\nsteps = 6");
-    let ran = test(&folder, &["--jobs", "4", "--format", "json"]);
+    let ran = test(&folder, &["--jobs", "4"]);
     assert_eq!(ran.code, 0, "{}", ran.all());
-    let summary = &report(&ran)["summary"];
-    assert_eq!(summary["tests"], 40, "{}", ran.all());
-    assert_eq!(summary["passed"], 40);
-    assert_eq!(summary["covered_switches"], summary["switches"]);
     let jobs: BTreeSet<String> = starts(&folder).into_iter().collect();
     assert!(jobs.len() <= 4 && !jobs.is_empty(), "{jobs:?}");
     assert_eq!(
@@ -80,48 +77,6 @@ fn every_job_has_a_system_of_its_own_and_the_run_has_as_many_tests_as_were_asked
         jobs.len(),
         "one process for each job"
     );
-    let steps = ["stimuli", "responses", "silences"].map(|k| summary[k].as_u64().unwrap_or(0));
-    let reported = events(&ran, "step-taken").len() as u64;
-    assert_eq!(
-        steps.iter().sum::<u64>(),
-        reported,
-        "every step is an event"
-    );
-    let mut numbers: Vec<u64> = events(&ran, "test-finished")
-        .iter()
-        .filter_map(|event| event["test"].as_u64())
-        .collect();
-    numbers.sort_unstable();
-    assert_eq!(numbers, (1..=40).collect::<Vec<u64>>());
-}
-
-#[test]
-fn a_failure_that_a_job_finds_is_confirmed_shrunk_kept_and_tried_first_by_the_next_run() {
-    let folder = project(WRONG, "tests = 40\nsteps = 12");
-    let ran = test(&folder, &["--jobs", "3"]);
-    assert_eq!(ran.code, 1, "{}", ran.all());
-    assert!(ran.out.contains("!wrong"), "{}", ran.all());
-    assert!(ran.out.contains("3 of 3 runs"), "{}", ran.all());
-    assert!(
-        ran.out
-            .contains("without any one of its 3 stimuli, the failure does not occur"),
-        "{}",
-        ran.all()
-    );
-    let failures = folder.path().join(".ioco/failures");
-    let count = |what: &str| {
-        let files = std::fs::read_dir(&failures).map_or(0, Iterator::count);
-        assert_eq!(files, 1, "{what}");
-    };
-    count("one failure, whatever number of jobs saw it");
-    let again = test(&folder, &["--jobs", "3"]);
-    assert_eq!(again.code, 1, "{}", again.all());
-    assert!(
-        again.out.contains("known from an earlier run"),
-        "{}",
-        again.all()
-    );
-    count("the same failure");
 }
 
 #[test]
@@ -159,6 +114,66 @@ fn a_system_that_cannot_be_started_ends_a_run_of_several_jobs_as_an_error() {
     let folder = project("command = [\"./no-such-program\"]", "tests = 20");
     let ran = test(&folder, &["--jobs", "4"]);
     assert_eq!(ran.code, 3, "{}", ran.all());
+}
+
+#[test]
+fn shards_share_out_the_tests_of_a_suite() {
+    let folder = project(OWN, "steps = 6");
+    std::fs::write(folder.path().join("ping.aml"), ECHO).expect("written");
+    let generate = ["generate", "ping.aml", "--traces", "4", "-o", "suite.jsonl"];
+    let made = run(ioco().current_dir(folder.path()).args(generate));
+    assert_eq!(made.code, 0, "{}", made.all());
+    let stimuli = |more: &[&str]| -> Vec<Vec<String>> {
+        let ran = test(
+            &folder,
+            &[&["--suite", "suite.jsonl", "--format", "json"], more].concat(),
+        );
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        let tests = tests_of(&ran).into_values();
+        tests.map(|(stimuli, _)| stimuli).collect()
+    };
+    let whole = stimuli(&[]);
+    let distinct: BTreeSet<&Vec<String>> = whole.iter().collect();
+    assert!(
+        distinct.len() == whole.len() && whole.len() >= 8,
+        "{whole:?}"
+    );
+    // Test 1 goes to the first shard, test 2 to the second, and so on, also with several jobs.
+    for (at, shard) in ["1/3", "2/3", "3/3"].into_iter().enumerate() {
+        let mut share: Vec<Vec<String>> = whole.iter().skip(at).step_by(3).cloned().collect();
+        assert_eq!(stimuli(&["--shard", shard]), share, "{shard}");
+        let mut together = stimuli(&["--shard", shard, "--jobs", "2"]);
+        together.sort_unstable();
+        share.sort_unstable();
+        assert_eq!(together, share, "{shard}");
+    }
+    let more = whole.len() + 1;
+    assert_eq!(stimuli(&["--shard", &format!("1/{more}")]), whole[..1]);
+    let none = format!("{more}/{more}");
+    let ran = test(&folder, &["--suite", "suite.jsonl", "--shard", &none]);
+    assert_eq!(ran.code, 2, "{}", ran.all());
+}
+
+#[test]
+fn shards_of_a_suite_are_merged_to_the_whole_suite() {
+    let folders = ["1/2", "2/2"].map(|shard| {
+        let folder = project(OWN, "steps = 6");
+        std::fs::write(folder.path().join("ping.aml"), ECHO).expect("written");
+        let generate = ["generate", "ping.aml", "--traces", "4", "-o", "suite.jsonl"];
+        let made = run(ioco().current_dir(folder.path()).args(generate));
+        assert_eq!(made.code, 0, "{}", made.all());
+        let ran = test(&folder, &["--suite", "suite.jsonl", "--shard", shard]);
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        folder
+    });
+    let whole = project(OWN, "steps = 6");
+    std::fs::write(whole.path().join("ping.aml"), ECHO).expect("written");
+    let ran = merge(&whole, &folders, &["--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.all());
+    let text = std::fs::read_to_string(folders[0].path().join("suite.jsonl")).expect("a suite");
+    // After the line that names the model.
+    let tests = text.lines().skip(1).count();
+    assert_eq!(report(&ran)["summary"]["tests"], tests, "{}", ran.all());
 }
 
 #[test]

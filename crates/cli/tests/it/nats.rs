@@ -224,22 +224,6 @@ pub fn adds_up(ran: &Ran, tests: u64) {
 }
 
 #[test]
-fn workers_carry_out_every_test_of_a_campaign_once() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let folder = project();
-    let _one = worker(&server, &folder, "one", "2");
-    let _two = worker(&server, &folder, "two", "1");
-    let ran = end(campaign(&server, &folder, "30"));
-    adds_up(&ran, 30);
-    let status = status(&server);
-    assert_eq!(status["campaigns"][0]["state"], "done", "{status}");
-    assert_eq!(status["campaigns"][0]["orders"], 30, "{status}");
-    assert_eq!(status["campaigns"][0]["outcomes"], 30, "{status}");
-}
-
-#[test]
 fn the_order_of_a_worker_that_is_killed_goes_to_another() {
     let Some(server) = Server::start() else {
         return;

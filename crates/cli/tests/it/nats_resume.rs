@@ -1,11 +1,12 @@
 //! Campaigns whose coordinator is killed, paused and replaced: the store alone says what is left to do.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use crate::executors::ECHO;
 use crate::nats::{
-    Process, Server, adds_up, at, campaign, coordinating, end, last_line, project, status,
-    until_outcomes, worker,
+    Process, Server, adds_up, at, campaign, coordinating, end, last_line, project, start, status,
+    until_outcomes, worker, working,
 };
 use crate::support::{PING, Ran, TempDir, ioco, run};
 
@@ -207,20 +208,8 @@ fn a_coordinator_that_runs_is_not_replaced_by_mistake() {
     let refused = end(resume(&server, &folder, &id));
     assert_eq!(refused.code, 2, "{}", refused.all());
     assert!(refused.err.contains("--take-over"), "{}", refused.all());
-    let taken = ioco()
-        .current_dir(folder.path())
-        .args([
-            "campaign",
-            "resume",
-            &id,
-            "--nats",
-            &server.url(),
-            "--take-over",
-        ])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let _second = Process(taken.expect("a coordinator"));
+    let resume = ["campaign", "resume", &id, "--take-over"];
+    let _second = working(at(&folder, &resume, &server.url(), &[]));
     let first = end_of(&mut first);
     assert_eq!(first.code, 2, "{}", first.all());
     assert!(first.err.contains("another coordinator"), "{}", first.all());
@@ -233,24 +222,7 @@ fn a_resumed_campaign_has_the_rest_of_its_time_and_its_share() {
     };
     let folder = project();
     let _one = worker(&server, &folder, "one", "2");
-    let begin = |more: &[&str]| {
-        ioco()
-            .current_dir(folder.path())
-            .args([
-                "campaign",
-                "start",
-                "--nats",
-                &server.url(),
-                "--lease",
-                "2s",
-            ])
-            .args(more)
-            .args(["--format", "json"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a campaign")
-    };
+    let begin = |more: &[&str]| start(&folder, &server.url(), &[], more);
     let mut killed = begin(&["--campaign", "shared", "--tests", "41", "--shard", "2/2"]);
     until_outcomes(&server, 3);
     killed.kill().expect("killed");
@@ -290,20 +262,98 @@ fn a_campaign_that_no_worker_answers_is_an_error() {
     };
     let folder = project();
     // Nobody answers.
-    let ran = run(ioco().current_dir(folder.path()).args([
-        "campaign",
-        "start",
-        "--nats",
-        &server.url(),
-        "--time",
-        "1s",
-    ]));
+    let ran = end(start(&folder, &server.url(), &[], &["--time", "1s"]));
     assert_eq!(ran.code, 3, "{}", ran.all());
     assert!(
         ran.err.contains("before any worker answered"),
         "{}",
         ran.all()
     );
+}
+
+#[test]
+fn an_order_is_repeated_from_the_store() {
+    on_both("repeated", repeated_order);
+}
+
+fn repeated_order(store: Option<&str>) {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let folder = project();
+    std::fs::write(folder.path().join("system.py"), BROKEN_SYSTEM).expect("written");
+    let model = PING.replace("timeout 10", "timeout 0.3");
+    std::fs::write(folder.path().join("ping.aml"), model).expect("written");
+    keep_in(&folder, store);
+    let worker = worker(&server, &folder, "one", "2");
+    let ran = end(start(
+        &folder,
+        &server.url(),
+        &[],
+        &["--campaign", "night", "--failures", "0", "--tests", "12"],
+    ));
+    assert_eq!(ran.code, 1, "{}", ran.all());
+    drop((worker, server));
+    let orders = shown(&folder, "night")["tally"]["orders"].as_u64();
+    let orders = orders.expect("orders");
+    // More than the tests: those that confirmed and shrank the failure too.
+    assert!(orders > 12, "{orders}");
+    let repeat = |order: &str, more: &[&str]| {
+        run(ioco()
+            .current_dir(folder.path())
+            .args(["campaign", "repeat", "night", order])
+            .args(more))
+    };
+    let (mut passed, mut failed, mut replayed) = (0, 0, 0);
+    for order in 1..=orders {
+        let ran = repeat(&order.to_string(), &["--format", "json"]);
+        if ran.err.contains("was withdrawn") {
+            assert_eq!(ran.code, 2, "{}", ran.all());
+            continue;
+        }
+        assert_eq!(ran.code, 0, "{}", ran.all());
+        let report = last_line(&ran);
+        assert_eq!(report["result"], "same", "{report}");
+        assert_eq!(report["before"]["steps"], report["now"]["steps"]);
+        assert!(
+            report["now"]["steps"]
+                .as_array()
+                .is_some_and(|steps| !steps.is_empty())
+        );
+        match report["now"]["end"].as_str() {
+            Some("pass") => passed += 1,
+            _ => failed += 1,
+        }
+        replayed += u64::from(report["now"]["covered"] == report["before"]["covered"]);
+    }
+    assert!(failed > 0 && passed + failed > 12, "{passed} {failed}");
+    assert_eq!(replayed, passed + failed, "the same coverage");
+    // The model of the store counts, whatever the file is now.
+    std::fs::write(folder.path().join("ping.aml"), "no model").expect("written");
+    assert_eq!(repeat("1", &[]).code, 0);
+    // Another system: the outcome differs where it answers otherwise.
+    let mended = BROKEN_SYSTEM.replace("count > 2", "count > 1");
+    std::fs::write(folder.path().join("system.py"), mended).expect("written");
+    let different = repeat("1", &[]);
+    assert_eq!(different.code, 1, "{}", different.all());
+    assert!(
+        different.out.contains("different from step"),
+        "{}",
+        different.all()
+    );
+    assert!(different.out.contains("!pang"), "{}", different.all());
+    std::fs::write(folder.path().join("system.py"), "exit(1)").expect("written");
+    let unusable = repeat("1", &[]);
+    assert_eq!(unusable.code, 3, "{}", unusable.all());
+    for (campaign, order, why) in [
+        ("day", "1", "no campaign day"),
+        ("night", "9999", "no order"),
+    ] {
+        let arguments = ["campaign", "repeat", campaign, order];
+        let ran = run(ioco().current_dir(folder.path()).args(arguments));
+        assert_eq!(ran.code, 2, "{}", ran.all());
+        assert!(ran.err.contains(why), "{}", ran.all());
+    }
 }
 
 #[test]
@@ -317,25 +367,9 @@ fn failures_survive_a_coordinator() {
     let model = PING.replace("timeout 10", "timeout 0.3");
     std::fs::write(folder.path().join("ping.aml"), model).expect("written");
     let _one = worker(&server, &folder, "one", "2");
-    let begin = |more: &[&str]| {
-        ioco()
-            .current_dir(folder.path())
-            .args([
-                "campaign",
-                "start",
-                "--nats",
-                &server.url(),
-                "--lease",
-                "2s",
-            ])
-            .args(["--failures", "0", "--no-shrink", "--format", "json"])
-            .args(more)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a campaign")
-    };
-    let mut killed = begin(&["--campaign", "failing", "--tests", "30"]);
+    let flags = ["--failures", "0", "--no-shrink", "--tests", "30"];
+    let flags = [&flags[..], &["--campaign", "failing"]].concat();
+    let mut killed = start(&folder, &server.url(), &[], &flags);
     until_failure(&folder, "failing");
     killed.kill().expect("killed");
     killed.wait().expect("it ends");
@@ -347,24 +381,6 @@ fn failures_survive_a_coordinator() {
     let tally = &shown(&folder, "failing")["tally"];
     assert_eq!(tally["open"], 0, "{tally}");
 }
-
-/// Three stimuli: 27 traces of three.
-const ECHO: &str = "
-timeout 10
-external 'wire'
-process('echo') {
-  channel('wire') {
-    stimuli 'a', 'b', 'c'
-    response 'pong'
-  }
-  state 'idle', timeout: 0.05
-  repeat {
-    o { receive 'a'; send 'pong' }
-    o { receive 'b'; send 'pong' }
-    o { receive 'c'; send 'pong' }
-  }
-}
-";
 
 #[test]
 fn a_suite_survives_a_coordinator() {
@@ -382,36 +398,13 @@ fn a_suite_survives_a_coordinator() {
         "suite.jsonl",
     ]));
     assert_eq!(made.code, 0, "{}", made.all());
-    let whole = run(ioco().current_dir(folder.path()).args([
-        "test",
-        "--suite",
-        "suite.jsonl",
-        "--jobs",
-        "4",
-        "--format",
-        "json",
-    ]));
-    assert_eq!(whole.code, 0, "{}", whole.all());
-    let tests = last_line(&whole)["summary"]["tests"]
-        .as_u64()
-        .expect("tests");
+    let text = std::fs::read_to_string(folder.path().join("suite.jsonl")).expect("a suite");
+    // After the line that names the model.
+    let tests = text.lines().skip(1).count() as u64;
     assert!(tests > 10, "{tests}");
     let _one = worker(&server, &folder, "one", "1");
-    let killed = ioco()
-        .current_dir(folder.path())
-        .args([
-            "campaign",
-            "start",
-            "--nats",
-            &server.url(),
-            "--lease",
-            "2s",
-        ])
-        .args(["--campaign", "suite", "--suite", "suite.jsonl"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let killed = Process(killed.expect("a campaign"));
+    let flags = ["--campaign", "suite", "--suite", "suite.jsonl"];
+    let killed = Process(start(&folder, &server.url(), &[], &flags));
     until_outcomes(&server, 3);
     drop(killed);
     // The store has the text of the suite.

@@ -145,7 +145,21 @@ impl Tester {
             looked: test.looked,
             answered: test.responses_in_a_row > 0,
         };
-        self.silences.listening(&test.menu, context)
+        let listening = self.silences.listening(&test.menu, context);
+        let Some(before) = self.repeats.as_ref().filter(|_| test.menu.silence) else {
+            return listening;
+        };
+        // Time has decided then; now the test that is repeated does.
+        let was_silent = before.silences.contains(&(test.trace.len() as u64));
+        match listening {
+            _ if was_silent => Listening::Whole,
+            Listening::Whole if test.looked => Listening::No,
+            Listening::Whole => Listening::Look(self.silences.look(
+                self.settings.shortest_wait,
+                self.semantics.timeout(test.set),
+            )),
+            Listening::Look(_) | Listening::No => listening,
+        }
     }
 
     /// Waits as long as silence needs to count as quiescence here; not longer than the run may take

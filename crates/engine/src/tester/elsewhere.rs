@@ -33,6 +33,25 @@ pub struct TestContext<'a> {
     pub time: Option<u64>,
 }
 
+/// What a test depended on besides its context, because time has decided it: [`Tester::repeat`] takes it, so that the
+/// same test comes out again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// After how many steps silence was waited for and came, where such waits are weighed.
+    pub silences: Vec<u64>,
+}
+
+impl Conditions {
+    /// Those of a test with these steps.
+    pub fn of(steps: &[SavedStep]) -> Conditions {
+        let steps = steps.iter().enumerate();
+        let silences = steps.filter(|(_, step)| matches!(step, SavedStep::Silence { .. }));
+        Conditions {
+            silences: silences.map(|(position, _)| position as u64).collect(),
+        }
+    }
+}
+
 /// A test that another tester carried out.
 #[derive(Clone, Debug)]
 pub struct Carried {
@@ -69,6 +88,7 @@ impl Tester {
         self.silences = Silences::default();
         // The next test is another order, for a strategy that remembers nothing of this one.
         self.ends_by_choice = false;
+        self.repeats = None;
         self.failures.clear();
         self.discounted = 0;
         self.summary = Summary {
@@ -85,6 +105,11 @@ impl Tester {
         self.settings.stop.time = context.time;
         self.events.clear();
         Ok(())
+    }
+
+    /// The next test, which is prepared, repeats one that was carried out under these conditions.
+    pub fn repeat(&mut self, conditions: Conditions) {
+        self.repeats = Some(conditions);
     }
 
     /// Switches that were within reach and could not be taken, and how often.

@@ -28,7 +28,7 @@ use crate::silence::{SilencePrice, Silences};
 use crate::strategy::Strategy;
 
 use costs::Costs;
-pub use elsewhere::{Carried, TestContext};
+pub use elsewhere::{Carried, Conditions, TestContext};
 use test::{Phase, Plan, Test};
 
 /// Tests a system against a model.
@@ -63,6 +63,8 @@ pub struct Tester {
     costs: Costs,
     /// The strategy may end a test to begin the next one, because it remembers what the test showed.
     ends_by_choice: bool,
+    /// What time has decided in the test that the next one repeats.
+    repeats: Option<Conditions>,
 }
 
 impl Tester {
@@ -97,6 +99,7 @@ impl Tester {
             silences: Silences::default(),
             costs: Costs::default(),
             ends_by_choice: true,
+            repeats: None,
         }
     }
 
