@@ -7,53 +7,115 @@ use std::time::{Duration, Instant};
 
 use crate::tools::{self, cargo, root, target_directory};
 
-/// A part of the table: its name, and what measures it.
-type Part = (&'static str, fn() -> Result<(), String>);
+/// A part of the table: its name, and what measures it with the flags that were typed.
+type Part = (&'static str, Measure);
+
+#[derive(Clone, Copy)]
+enum Measure {
+    Fixed(fn() -> Result<(), String>),
+    /// It reads flags: `cargo xtask bench jobs --clock virtual`.
+    WithFlags(fn(&[String]) -> Result<(), String>),
+}
+use Measure::{Fixed, WithFlags};
 
 const PARTS: &[Part] = &[
-    ("solver", || example("ioco-solve", "solver_speed", &[])),
-    ("ablation", || {
-        example("ioco-generate", "solver_ablation", &["record"])
-    }),
-    ("tester", || example("ioco-engine", "tester_speed", &[])),
-    ("process", || example("ioco-adapters", "process_speed", &[])),
-    ("generate", || {
-        example("ioco-generate", "cover_speed", &[])?;
-        example("ioco-generate", "generate_speed", &[])
-    }),
-    ("store", || example("ioco-store", "store_speed", &[])),
-    ("jobs", || example("ioco-campaign", "jobs_speed", &[])),
-    ("workers", || {
-        example("ioco-campaign", "thousand_workers", &[])
-    }),
-    ("program", program),
-    ("scale", crate::scale::run),
+    (
+        "solver",
+        Fixed(|| example("ioco-solve", "solver_speed", &[], &[])),
+    ),
+    (
+        "ablation",
+        Fixed(|| example("ioco-generate", "solver_ablation", &["record"], &[])),
+    ),
+    (
+        "tester",
+        Fixed(|| example("ioco-engine", "tester_speed", &[], &[])),
+    ),
+    (
+        "process",
+        Fixed(|| example("ioco-adapters", "process_speed", &[], &[])),
+    ),
+    (
+        "generate",
+        Fixed(|| {
+            example("ioco-generate", "cover_speed", &[], &[])?;
+            example("ioco-generate", "generate_speed", &[], &[])
+        }),
+    ),
+    (
+        "store",
+        Fixed(|| example("ioco-store", "store_speed", &[], &[])),
+    ),
+    (
+        "jobs",
+        WithFlags(|flags| example("ioco-campaign", "jobs_speed", &[], flags)),
+    ),
+    (
+        "workers",
+        WithFlags(|flags| example("ioco-campaign", "thousand_workers", &[], flags)),
+    ),
+    ("program", Fixed(program)),
+    ("scale", Fixed(crate::scale::run)),
 ];
 
-pub fn run(only: &[String]) -> Result<(), String> {
-    if let Some(unknown) = only
-        .iter()
-        .find(|name| PARTS.iter().all(|(part, _)| part != name))
-    {
+/// What was typed: the parts of the table, and the flags of the only one.
+struct Typed<'a> {
+    parts: Vec<Part>,
+    flags: &'a [String],
+}
+
+impl Typed<'_> {
+    fn read(words: &[String]) -> Result<Typed<'_>, String> {
+        let names = words.iter().take_while(|word| !word.starts_with("--"));
+        let (names, flags) = words.split_at(names.count());
         let known: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
-        return Err(format!(
-            "there is no benchmark '{unknown}'; there are: {}",
-            known.join(", ")
-        ));
+        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let known = known.join(", ");
+            return Err(format!(
+                "there is no benchmark '{unknown}'; there are: {known}"
+            ));
+        }
+        let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+        let parts: Vec<Part> = PARTS
+            .iter()
+            .copied()
+            .filter(|(name, _)| is_wanted(name))
+            .collect();
+        match parts[..] {
+            _ if flags.is_empty() => {}
+            [(_, WithFlags(_))] => {}
+            _ => {
+                let takes = PARTS
+                    .iter()
+                    .filter(|(_, part)| matches!(part, WithFlags(_)));
+                let takes: Vec<&str> = takes.map(|(name, _)| *name).collect();
+                return Err(format!(
+                    "{}: only one of these takes flags: {}",
+                    flags.join(" "),
+                    takes.join(", ")
+                ));
+            }
+        }
+        Ok(Typed { parts, flags })
     }
+}
+
+pub fn run(words: &[String]) -> Result<(), String> {
+    let typed = Typed::read(words)?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     println!("cores: {cores}");
-    for (name, part) in PARTS {
-        if only.is_empty() || only.iter().any(|wanted| wanted == name) {
-            println!("\n{name}");
-            part()?;
+    for (name, part) in typed.parts {
+        println!("\n{name}");
+        match part {
+            Fixed(measure) => measure()?,
+            WithFlags(measure) => measure(typed.flags)?,
         }
     }
     Ok(())
 }
 
 /// A benchmark that a crate keeps beside its code.
-fn example(package: &str, name: &str, features: &[&str]) -> Result<(), String> {
+fn example(package: &str, name: &str, features: &[&str], flags: &[String]) -> Result<(), String> {
     let arguments = [
         "run",
         "--quiet",
@@ -64,8 +126,9 @@ fn example(package: &str, name: &str, features: &[&str]) -> Result<(), String> {
         name,
         "--features",
         &features.join(","),
+        "--",
     ];
-    tools::run(name, cargo().args(arguments))
+    tools::run(name, cargo().args(arguments).args(flags))
 }
 
 /// The program as a user meets it: size, start-up, and the largest public model.
@@ -140,4 +203,33 @@ fn median(measure: &mut dyn FnMut() -> Result<Duration, String>) -> Result<Durat
     let mut times = (0..21).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
     times.sort();
     Ok(times[times.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Typed;
+
+    fn read(words: &str) -> Result<(Vec<&'static str>, Vec<String>), String> {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let typed = Typed::read(&words)?;
+        let names = typed.parts.iter().map(|(name, _)| *name).collect();
+        Ok((names, typed.flags.to_vec()))
+    }
+
+    #[test]
+    fn flags_go_to_the_part_that_reads_them() {
+        let (parts, flags) = read("jobs --clock virtual --jobs 1,8").expect("typed");
+        assert_eq!(parts, ["jobs"]);
+        assert_eq!(flags, ["--clock", "virtual", "--jobs", "1,8"]);
+        assert!(read("").expect("all").0.len() > 5);
+        assert_eq!(read("store jobs").expect("two").0, ["store", "jobs"]);
+        for wrong in [
+            "store --clock real",
+            "jobs store --clock real",
+            "--clock real",
+            "jbos",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -42,7 +42,8 @@ cargo xtask COMMAND
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
-  bench [NAME]            print the speed table (all, or one part of it); 'scale': time and memory over size
+  bench [NAME [--...]]    print the speed table (all, or one part of it); 'scale': time and memory over size;
+                          'jobs' and 'workers' take flags
   mutants [PART] [--...]  change the code that verdicts rest on and report what no test notices (PART: verdicts, solve)
   differential [--minutes N] [--seed S]
                           compare ioco with a second implementation of the theory on new models

@@ -121,6 +121,17 @@ pub fn need_kubernetes_validate() -> Option<PathBuf> {
     programs.map(|programs| programs.join(name))
 }
 
+/// Installs what checks files against the schemas of build servers and of Compose, which it brings along. Without it,
+/// that is skipped.
+pub fn need_check_jsonschema() -> Option<PathBuf> {
+    let name = "check-jsonschema";
+    let programs = python_environment(name, &["check-jsonschema==0.39.0"]);
+    if programs.is_none() {
+        eprintln!("   {name} cannot be installed here: actions and Compose files are not checked");
+    }
+    programs.map(|programs| programs.join(name))
+}
+
 /// An environment of its own with packages from PyPI, made once: the folder of its programs.
 pub fn python_environment(program: &str, packages: &[&str]) -> Option<PathBuf> {
     let environment = target_directory().join(format!("{program}-environment"));

@@ -23,17 +23,24 @@ pub struct Line {
     pub campaigns: u32,
 }
 
+/// What became of a scenario.
+pub enum Ending {
+    Played(Line),
+    /// This machine does not allow what it needs: nothing was checked.
+    Skipped(String),
+}
+
 impl Line {
-    fn of(what: impl Into<String>, checked: Checked) -> Line {
-        Line {
+    fn of(what: impl Into<String>, checked: Checked) -> Ending {
+        Ending::Played(Line {
             what: what.into(),
             checked,
             campaigns: 1,
-        }
+        })
     }
 }
 
-pub type Scenario = fn(&mut Arena, Amount) -> Result<Line, String>;
+pub type Scenario = fn(&mut Arena, Amount) -> Result<Ending, String>;
 
 /// By the name that `--only` takes.
 pub const SCENARIOS: [(&str, Scenario); 11] = [
@@ -64,7 +71,7 @@ fn server(arena: &Arena) -> Result<Nats, String> {
 }
 
 /// Nothing happens: the speed-up.
-fn calm(arena: &mut Arena, _: Amount) -> Result<Line, String> {
+fn calm(arena: &mut Arena, _: Amount) -> Result<Ending, String> {
     let nats = server(arena)?;
     let _workers = arena.workers(&nats.url(), 4, JOBS)?;
     let campaign = Campaign::start(arena, &nats.url(), &[], Way::default())?;
@@ -86,7 +93,7 @@ impl Dice {
 }
 
 /// Workers, coordinators and the server are killed, one every few hundred milliseconds, and started again.
-fn kills(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
+fn kills(arena: &mut Arena, amount: Amount) -> Result<Ending, String> {
     let mut nats = server(arena)?;
     let url = nats.url();
     let mut dice = Dice(1);
@@ -123,18 +130,18 @@ fn kills(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
         campaigns += 1;
     }
     let [of_workers, of_coordinators, of_servers] = killed;
-    Ok(Line {
+    Ok(Ending::Played(Line {
         what: format!(
             "{} kills: {of_workers} workers, {of_coordinators} coordinators, {of_servers} times NATS",
             killed.iter().sum::<u32>()
         ),
         checked: total,
         campaigns,
-    })
+    }))
 }
 
 /// The store is a file, and coordinators are killed.
-fn file(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
+fn file(arena: &mut Arena, amount: Amount) -> Result<Ending, String> {
     let nats = server(arena)?;
     let _workers = arena.workers(&nats.url(), 4, JOBS)?;
     let mut campaign = Campaign::start_with_file(arena, &nats.url())?;
@@ -167,7 +174,7 @@ fn add(total: &mut Checked, one: &Checked) {
 }
 
 /// Workers, the coordinator and the server stand still for longer than a lease, and go on.
-fn pauses(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
+fn pauses(arena: &mut Arena, amount: Amount) -> Result<Ending, String> {
     let mut nats = server(arena)?;
     let mut workers = arena.workers(&nats.url(), 4, JOBS)?;
     let mut campaign = Campaign::start(arena, &nats.url(), &[], Way::default())?;
@@ -204,7 +211,7 @@ fn pauses(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
 }
 
 /// A coordinator is paused and replaced; when it goes on, it may not write.
-fn replaced(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
+fn replaced(arena: &mut Arena, amount: Amount) -> Result<Ending, String> {
     let nats = server(arena)?;
     let _workers = arena.workers(&nats.url(), 4, JOBS)?;
     let mut campaign = Campaign::start(arena, &nats.url(), &[], Way::default())?;
@@ -249,7 +256,7 @@ fn await_end(before: &mut Process, campaign: &Campaign, arena: &Arena) -> Result
 }
 
 /// The lines to a worker and to the coordinator are cut for longer than a lease.
-fn cuts(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
+fn cuts(arena: &mut Arena, amount: Amount) -> Result<Ending, String> {
     let nats = server(arena)?;
     let networks = [Network::make(1), Network::make(2)];
     let [Some(one), Some(two)] = networks else {
@@ -285,7 +292,7 @@ fn cuts(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
 }
 
 /// The same where network namespaces are not allowed.
-fn cuts_by_proxy(arena: &mut Arena, amount: Amount, nats: &Nats) -> Result<Line, String> {
+fn cuts_by_proxy(arena: &mut Arena, amount: Amount, nats: &Nats) -> Result<Ending, String> {
     let (one, two) = (Proxy::start(nats.port)?, Proxy::start(nats.port)?);
     let through = |proxy: &Proxy| format!("nats://127.0.0.1:{}", proxy.port);
     let _far = arena.worker(&through(&one), JOBS, Way::default())?;
@@ -307,7 +314,7 @@ fn cuts_by_proxy(arena: &mut Arena, amount: Amount, nats: &Nats) -> Result<Line,
 }
 
 /// Every message takes longer, and how long changes.
-fn delays(arena: &mut Arena, _: Amount) -> Result<Line, String> {
+fn delays(arena: &mut Arena, _: Amount) -> Result<Ending, String> {
     let nats = server(arena)?;
     let (one, two) = (Proxy::start(nats.port)?, Proxy::start(nats.port)?);
     let through = |proxy: &Proxy| format!("nats://127.0.0.1:{}", proxy.port);
@@ -326,7 +333,7 @@ fn delays(arena: &mut Arena, _: Amount) -> Result<Line, String> {
 }
 
 /// Three servers keep every message; one after the other is lost and comes back.
-fn cluster(arena: &mut Arena, _: Amount) -> Result<Line, String> {
+fn cluster(arena: &mut Arena, _: Amount) -> Result<Ending, String> {
     let folder = arena.folder.join(format!("cluster-{}", arena.campaigns));
     let mut servers = Nats::cluster(&arena.nats, &folder, 3)?;
     let urls: Vec<String> = servers.iter().map(Nats::url).collect();
@@ -355,7 +362,7 @@ fn cluster(arena: &mut Arena, _: Amount) -> Result<Line, String> {
 }
 
 /// Every order and every outcome is published three times.
-fn duplicates(arena: &mut Arena, _: Amount) -> Result<Line, String> {
+fn duplicates(arena: &mut Arena, _: Amount) -> Result<Ending, String> {
     let nats = server(arena)?;
     let _workers = arena.workers(&nats.url(), 4, JOBS)?;
     let echo = Echo::start(nats.port)?;
@@ -370,11 +377,12 @@ fn duplicates(arena: &mut Arena, _: Amount) -> Result<Line, String> {
 }
 
 /// The server's disk is full for a while.
-fn disk(arena: &mut Arena, _: Amount) -> Result<Line, String> {
+fn disk(arena: &mut Arena, _: Amount) -> Result<Ending, String> {
     let folder = arena.folder.join(format!("nats-{}", arena.campaigns));
     let mut nats = Nats::new(&arena.nats, &folder)?;
     let Some(disk) = SmallDisk::mount(&folder.join("small"), 24) else {
-        return Err("this user may not mount a small disk".to_owned());
+        let why = "this user may not mount a small disk";
+        return Ok(Ending::Skipped(why.to_owned()));
     };
     nats.data = disk.0.join("data");
     nats.start()?;
@@ -399,10 +407,11 @@ fn disk(arena: &mut Arena, _: Amount) -> Result<Line, String> {
 
 /// The clocks of the coordinator and of a worker jump by a day, forwards and backwards. That of nats-server cannot be
 /// moved alone: it asks the kernel, not the C library.
-fn clocks(arena: &mut Arena, amount: Amount) -> Result<Line, String> {
+fn clocks(arena: &mut Arena, amount: Amount) -> Result<Ending, String> {
     let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
     if !std::path::Path::new(library).exists() && !tools::apt_install("libfaketime") {
-        return Err("libfaketime is not here and cannot be installed".to_owned());
+        let why = "libfaketime is not here and cannot be installed";
+        return Ok(Ending::Skipped(why.to_owned()));
     }
     let clock = arena.folder.join("clock");
     let jump = |to: &str| std::fs::write(&clock, format!("{to}\n")).map_err(|e| e.to_string());
