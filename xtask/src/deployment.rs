@@ -38,7 +38,7 @@ for document in yaml.safe_load_all(open(sys.argv[1])):
         resources = container.get("resources", {})
         if not resources.get("requests") or "memory" not in resources.get("limits", {}):
             wrong.append(f"{name}: {container['name']} does not say how much it needs")
-sys.exit("\n".join(wrong))
+sys.exit("\n".join(wrong) or None)
 "#;
 
 pub fn check() -> Result<(), String> {

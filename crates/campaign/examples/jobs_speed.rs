@@ -11,7 +11,7 @@
 //! its standard error is printed beside the share, because a few faults say nothing about a time that is spread like a
 //! geometric one.
 //!
-//! `-- --rooms 150 --jobs 1,32 --runs 8 --faults 64 --clock virtual` measures less or more.
+//! `-- --rooms 150 --jobs 1,32 --runs 8 --faults 64 --clock virtual --strategies auto` measures less or more.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -44,6 +44,7 @@ struct Bench {
     /// Runs that the time to the first failure is the mean of, each with another seed and another broken door.
     faults: u64,
     clocks: Vec<Clock>,
+    strategies: Vec<String>,
 }
 
 /// Which time is measured.
@@ -78,16 +79,23 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Means over the runs.
+/// What one strategy came to with so many jobs: means over the runs.
 #[derive(Clone, Copy)]
 struct Figures {
+    /// `None` for a strategy that does not go for switches.
+    cover: Option<Cover>,
+    /// Seconds to the first failure.
+    failure: Mean,
+    /// Steps per second until then.
     steps: f64,
-    switches: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Cover {
+    steps: f64,
+    switches: Mean,
     /// Tests until the switches were covered.
     tests: f64,
-    /// Seconds to the first failure, by strategy.
-    random: Mean,
-    transitions: Mean,
 }
 
 /// A mean, and its standard error.
@@ -235,6 +243,7 @@ impl Bench {
             runs: 8,
             faults: 64,
             clocks: vec![Clock::Virtual, Clock::Real],
+            strategies: ["random", "transitions", "auto"].map(str::to_owned).into(),
         };
         for pair in words.chunks(2) {
             let value = pair.get(1).map_or("", String::as_str);
@@ -243,6 +252,9 @@ impl Bench {
             match (pair[0].as_str(), numbers.as_deref()) {
                 ("--clock", _) if value == "virtual" => bench.clocks = vec![Clock::Virtual],
                 ("--clock", _) if value == "real" => bench.clocks = vec![Clock::Real],
+                ("--strategies", _) if !value.is_empty() => {
+                    bench.strategies = value.split(',').map(str::to_owned).collect();
+                }
                 ("--rooms", Some([rooms])) => bench.rooms = *rooms,
                 ("--runs", Some([runs])) => bench.runs = *runs as u64,
                 ("--faults", Some([faults])) => bench.faults = *faults as u64,
@@ -283,60 +295,67 @@ impl Bench {
             Clock::Virtual => println!("\nvirtual time: only the system takes time"),
             Clock::Real => println!("\nreal time"),
         }
+        for strategy in &self.strategies {
+            self.table_of(strategy, clock)?;
+        }
+        Ok(())
+    }
+
+    fn table_of(&self, strategy: &str, clock: Clock) -> Result<(), CampaignError> {
         println!(
-            "{:>6}  {:>9} {:>6}  {:>12} {:>6} {:>7}  {:>15} {:>11}  {:>15} {:>11}",
-            "jobs",
-            "steps/s",
-            "/N",
-            "switches/s",
-            "/N",
-            "tests",
-            "failure, random",
-            "/N",
-            "transitions",
-            "/N"
+            "\n{strategy}\n{:>6}  {:>9} {:>6}  {:>12} {:>11} {:>7}  {:>15} {:>11}",
+            "jobs", "steps/s", "/N", "switches/s", "/N", "tests", "first failure", "/N",
         );
         let mut first: Option<Figures> = None;
         for jobs in &self.jobs {
-            let now = self.measure(*jobs, clock)?;
+            let now = self.measure(*jobs, strategy, clock)?;
             let one = *first.get_or_insert(now);
             // As a share of what N times as fast would be.
             let share = |faster: f64| faster * self.jobs[0] as f64 / *jobs as f64;
-            let times = |one: Mean, now: Mean| {
-                let faster = one.over(now);
-                format!("{:.2} ± {:.2}", share(faster.value), share(faster.error))
+            let shown =
+                |times: Mean| format!("{:.2} ± {:.2}", share(times.value), share(times.error));
+            let cover = match (now.cover, one.cover) {
+                (Some(now), Some(one)) => format!(
+                    "{:>12.1} {:>11} {:>7.0}",
+                    now.switches.value,
+                    shown(now.switches.over(one.switches)),
+                    now.tests
+                ),
+                _ => format!("{:>32}", ""),
             };
             println!(
-                "{jobs:>6}  {:>9.0} {:>6.2}  {:>12.1} {:>6.2} {:>7.0}  {:>13.2} s {:>11}  {:>13.2} s {:>11}",
+                "{jobs:>6}  {:>9.0} {:>6.2}  {cover}  {:>13.2} s {:>11}",
                 now.steps,
                 share(now.steps / one.steps),
-                now.switches,
-                share(now.switches / one.switches),
-                now.tests,
-                now.random.value,
-                times(one.random, now.random),
-                now.transitions.value,
-                times(one.transitions, now.transitions),
+                now.failure.value,
+                shown(one.failure.over(now.failure)),
             );
         }
         Ok(())
     }
 
-    fn measure(&self, jobs: usize, clock: Clock) -> Result<Figures, CampaignError> {
-        let cover = self.runs(jobs, "transitions", Goal::Coverage, clock)?;
+    fn measure(&self, jobs: usize, strategy: &str, clock: Clock) -> Result<Figures, CampaignError> {
         let mean = |runs: &[Run], figure: fn(&Run) -> f64| {
-            runs.iter().map(figure).sum::<f64>() / runs.len() as f64
+            Mean::of(&runs.iter().map(figure).collect::<Vec<f64>>())
         };
-        let seconds =
-            |runs: &[Run]| Mean::of(&runs.iter().map(|run| run.seconds).collect::<Vec<f64>>());
-        let random = self.runs(jobs, "random", Goal::Failure, clock)?;
-        let transitions = self.runs(jobs, "transitions", Goal::Failure, clock)?;
+        let cover = match strategy {
+            // Most of its time would go into the last switches.
+            "random" => None,
+            _ => {
+                let runs = self.runs(jobs, strategy, Goal::Coverage, clock)?;
+                Some(Cover {
+                    steps: mean(&runs, |run| run.steps / run.seconds).value,
+                    switches: mean(&runs, |run| run.switches / run.seconds),
+                    tests: mean(&runs, |run| run.tests).value,
+                })
+            }
+        };
+        let failures = self.runs(jobs, strategy, Goal::Failure, clock)?;
+        let steps = mean(&failures, |run| run.steps / run.seconds).value;
         Ok(Figures {
-            steps: mean(&cover, |run| run.steps / run.seconds),
-            switches: mean(&cover, |run| run.switches / run.seconds),
-            tests: mean(&cover, |run| run.tests),
-            random: seconds(&random),
-            transitions: seconds(&transitions),
+            steps: cover.map_or(steps, |cover| cover.steps),
+            cover,
+            failure: mean(&failures, |run| run.seconds),
         })
     }
 

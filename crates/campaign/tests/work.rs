@@ -281,3 +281,62 @@ fn a_failure_is_reported_and_kept_although_the_workers_are_gone() {
     let kept = std::fs::read_dir(folder.path().join(".ioco/failures")).expect("failures");
     assert_eq!(kept.count(), 1);
 }
+
+/// Six workers; notes which orders come while a failure is shrunk.
+struct Noting {
+    worker: Worker,
+    outcomes: VecDeque<Outcome>,
+    /// `test` or `replay`, in the order of arrival.
+    submitted: std::sync::mpsc::Sender<&'static str>,
+}
+
+impl Executor for Noting {
+    fn capacity(&self) -> usize {
+        6
+    }
+
+    fn submit(&mut self, order: Order) -> Result<(), CampaignError> {
+        let what = match order.task {
+            Task::Replay { .. } => "replay",
+            _ => "test",
+        };
+        let _ = self.submitted.send(what);
+        self.outcomes.push_back(self.worker.run(&order)?);
+        Ok(())
+    }
+
+    fn next(&mut self, _wait: Duration) -> Result<Option<Outcome>, CampaignError> {
+        Ok(self.outcomes.pop_front())
+    }
+}
+
+#[test]
+fn workers_that_shrinking_leaves_idle_get_the_next_tests() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let setup = dark_lamp(&folder);
+    let limited = |failures: u64| {
+        let mut plan = plan(&setup);
+        plan.test.failures = Some(failures);
+        plan.test.tests = Some(8);
+        let (submitted, orders) = std::sync::mpsc::channel();
+        let noting = Noting {
+            worker: Worker::new(setup.clone()),
+            outcomes: VecDeque::new(),
+            submitted,
+        };
+        let executors = ExecutorKind::Executor(format!("c{failures}"), Box::new(noting));
+        let opened = Campaign::open_with(plan, executors, Interrupt::default(), &mut NoObserver);
+        let ran = opened.and_then(|campaign| campaign.run(&mut NoObserver));
+        ran.unwrap_or_else(|error| panic!("{}", error.message));
+        let orders: Vec<&str> = orders.iter().collect();
+        let first = orders.iter().position(|what| *what == "replay");
+        let last = orders.iter().rposition(|what| *what == "replay");
+        let (first, last) = (first.expect("a replay"), last.expect("a replay"));
+        let between = &orders[first..last];
+        between.iter().filter(|what| **what == "test").count()
+    };
+    // One failure ends the run: then there is no next test.
+    assert_eq!(limited(1), 0);
+    // No limit on failures.
+    assert!(limited(0) > 0, "tests go on beside the candidates");
+}

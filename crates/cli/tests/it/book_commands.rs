@@ -456,7 +456,9 @@ impl Tasks {
                 after.starts_with(&format!("{field}:"))
             })
         };
-        self.sources.contains(&format!("\"{flag}\"")) || is_declared()
+        let name = flag.trim_start_matches('-');
+        let names = [format!("\"{flag}\""), format!("long = \"{name}\"")];
+        names.iter().any(|name| self.sources.contains(name)) || is_declared()
     }
 }
 

@@ -101,6 +101,45 @@ fn the_deployed_configuration_lets_workers_work_and_nothing_else() {
     assert_eq!(foreign.code, 3, "{}", foreign.all());
 }
 
+#[test]
+fn the_command_of_the_systemd_unit_reaches_the_deployed_server() {
+    let unit = fs::read_to_string(root().join("deploy/ioco-worker.service")).expect("the unit");
+    let unit = unit.replace("\\\n", " ");
+    let setting = |name: &str| -> Vec<String> {
+        let lines = unit.lines().filter_map(|line| line.strip_prefix(name));
+        lines.map(str::to_owned).collect()
+    };
+    let command = setting("ExecStart=").remove(0);
+    let loaded = setting("LoadCredential=");
+    for name in command.split("${CREDENTIALS_DIRECTORY}/").skip(1) {
+        let name = name.split_whitespace().next().expect("a file");
+        let is_loaded = loaded
+            .iter()
+            .any(|line| line.starts_with(&format!("{name}:")));
+        assert!(is_loaded, "{name}: {loaded:?}");
+    }
+    let Some(server) = Server::with(deployed) else {
+        return;
+    };
+    let tls = server.folder.path();
+    let (folder, url) = (project(), format!("tls://localhost:{}", server.port));
+    let chief = certified(tls, "coordinator");
+    let flags = ["--tests", "12", "--campaign", "night", "--time", "3m"];
+    let campaign = start(&folder, &url, &chief, &flags);
+    let mut status = at(&folder, &["campaign", "status"], &url, &chief);
+    until_announced(&mut status, "night");
+    let command = command.replace("/usr/local/bin/ioco", env!("CARGO_BIN_EXE_ioco"));
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &format!("exec {command}")])
+        .current_dir(folder.path())
+        .env("IOCO_NATS", &url)
+        .env("IOCO_JOBS", "2")
+        .env("CREDENTIALS_DIRECTORY", tls.join("tls"));
+    let _worker = working(shell);
+    adds_up(&end(campaign), 12);
+}
+
 /// A signed claim, as NATS reads it.
 fn token(name: &str, subject: &KeyPair, issuer: &KeyPair, claims: Value) -> String {
     let encoded = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());

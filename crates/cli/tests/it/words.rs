@@ -89,6 +89,28 @@ fn shells_and_readers_of_manuals_know_every_command() {
     let completed = run(std::process::Command::new("bash").args(["-c", &asked]));
     assert_eq!(completed.out.trim(), "export", "{}", completed.all());
     let folder = folder();
+    let load_zsh = "autoload -Uz compinit; compinit -u -D; source $1; echo $_comps[ioco]";
+    let load_fish = "source $argv[1]; complete --do-complete 'ioco expo'";
+    for (shell, flags, load, wanted) in [
+        ("zsh", ["-f", "-c"], load_zsh, "_ioco"),
+        ("fish", ["--no-config", "-c"], load_fish, "export"),
+    ] {
+        let file = folder.path().join(shell);
+        let script = run(ioco().args(["completions", shell])).out;
+        std::fs::write(&file, script).expect("written");
+        let mut loading = std::process::Command::new(shell);
+        loading.args(flags).arg(load);
+        // The first word after the text is the name of the program for zsh.
+        loading.args((shell == "zsh").then_some("zsh")).arg(&file);
+        if loading.output().is_err() {
+            eprintln!("skipped: {shell} is not here");
+            continue;
+        }
+        let loaded = run(&mut loading);
+        let first = loaded.out.split_whitespace().next();
+        assert_eq!(first, Some(wanted), "{shell}: {}", loaded.all());
+        assert_eq!(loaded.err, "", "{shell}");
+    }
     let place = folder.path().join("man");
     let written = run(ioco().arg("man").arg(&place));
     assert_eq!(written.code, 0, "{}", written.all());
