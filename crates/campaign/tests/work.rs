@@ -318,6 +318,8 @@ fn workers_that_shrinking_leaves_idle_get_the_next_tests() {
         let mut plan = plan(&setup);
         plan.test.failures = Some(failures);
         plan.test.tests = Some(8);
+        // What a failed test may have left behind is waited for that long.
+        plan.test.timeout = Some("0.02".to_owned());
         let (submitted, orders) = std::sync::mpsc::channel();
         let noting = Noting {
             worker: Worker::new(setup.clone()),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use common::*;
 use ioco_engine::{
-    Bits, Carried, Coverage, Covered, Event, EventLevel, Input, Settings, StopConditions,
-    StrategyKind, TestContext, TestReport, Tester, test_seed,
+    Bits, Carried, Conditions, Coverage, Covered, Event, EventLevel, Input, SavedStep, Settings,
+    StopConditions, StrategyKind, TestContext, TestReport, Tester, WaitPolicy, test_seed,
 };
 use ioco_sts::{Step, Sts, SwitchId};
 
@@ -356,4 +356,48 @@ fn a_map_says_what_is_covered_and_reads_back() {
     let open: Vec<usize> = back.open_switches().map(|switch| switch.index()).collect();
     assert_eq!(open, [1, 2, 3, 4, 6]);
     assert_eq!(coverage.covered_items(), some);
+}
+
+#[test]
+fn a_test_that_is_repeated_waits_for_silence_where_it_did() {
+    let sts = plain(ROOMS);
+    let strategy = StrategyKind::Auto;
+    let mut settings = settings(strategy.clone());
+    settings.stop.tests = None;
+    settings.wait = WaitPolicy::suiting(&strategy);
+    let mut worker = tester(&sts, settings);
+    let known = Coverage::new(&sts).map(0);
+    let nobody = Bits::default();
+    // A reset that takes long makes waits affordable: their share is one of the time that has passed.
+    let mut carry_out = |number: u64, reset: u64, before: Option<&Vec<Step>>| -> Vec<Step> {
+        let context = TestContext {
+            number,
+            known: &known,
+            aim: &nobody,
+            reserved: &nobody,
+            lessons: &[],
+            steps: 12,
+            time: None,
+        };
+        worker.prepare(&context).expect("the same model");
+        if let Some(steps) = before {
+            let steps: Vec<SavedStep> = steps.iter().map(|s| SavedStep::new(s, &sts)).collect();
+            worker.repeat(Conditions::of(&steps));
+        }
+        let mut now = 0;
+        let command = worker.next_test(now).expect("a test");
+        now += reset;
+        let report = run(&mut worker, command, &mut rooms(), false, &mut now);
+        report.execution.trace
+    };
+    const HOUR: u64 = 3_600_000_000_000;
+    let mut different = 0;
+    for number in 1..=20 {
+        let slow = carry_out(number, HOUR, None);
+        let fast = carry_out(number, 0, None);
+        different += usize::from(slow != fast);
+        assert_eq!(carry_out(number, 0, Some(&slow)), slow, "test {number}");
+        assert_eq!(carry_out(number, HOUR, Some(&fast)), fast, "test {number}");
+    }
+    assert!(different > 10, "times decide in {different} of 20 tests");
 }

@@ -48,8 +48,9 @@ pub fn project(folder: &Path, milliseconds: u64, steps: u64) -> Result<(), Strin
     std::fs::create_dir_all(folder).map_err(text)?;
     std::fs::write(folder.join("rooms.aut"), model()).map_err(text)?;
     let settings = format!(
-        "model = \"rooms.aut\"\n\n[test]\nseed = 7\nstrategy = \"random\"\nsteps = {steps}\nfailures = 0\n\n\
-         [sut]\nsilent_once_answered = true\ncommand = {}\n",
+        "model = \"rooms.aut\"\n\n[test]\nseed = 7\nstrategy = \"random\"\nsteps = {steps}\nfailures = 0\n\
+         # A busy machine must not look like a missing response; the system says when it is silent.\n\
+         timeout = \"5s\"\n\n[sut]\nsilent_once_answered = true\ncommand = {}\n",
         command(milliseconds)?
     );
     std::fs::write(folder.join("ioco.toml"), settings).map_err(text)
@@ -84,7 +85,7 @@ fn answer(wait: Duration) -> std::io::Result<()> {
             }
             None => {
                 room = 0;
-                "{\"ready\":true}"
+                "{\"ready\":true,\"quiescent\":true}"
             }
         };
         writeln!(out, "{answer}")?;

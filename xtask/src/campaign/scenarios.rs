@@ -338,8 +338,6 @@ fn cluster(arena: &mut Arena, _: Amount) -> Result<Ending, String> {
     let mut servers = Nats::cluster(&arena.nats, &folder, 3)?;
     let urls: Vec<String> = servers.iter().map(Nats::url).collect();
     let urls = urls.join(",");
-    // Servers elect a leader before anything can be kept.
-    wait(3000);
     let _workers = arena.workers(&urls, 4, JOBS)?;
     let mut campaign = Campaign::start(arena, &urls, &["--replicas", "3"], Way::default())?;
     let mut lost = 0;

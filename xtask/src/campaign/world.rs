@@ -115,7 +115,20 @@ impl Nats {
             nats.start()?;
             Ok(nats)
         };
-        ports.iter().enumerate().map(server).collect()
+        let servers: Result<Vec<Nats>, String> = ports.iter().enumerate().map(server).collect();
+        let servers = servers?;
+        // Nothing can be kept before they have a leader, and each of them knows it.
+        let begun = Instant::now();
+        while !servers
+            .iter()
+            .all(|server| server.said().contains("metadata leader"))
+        {
+            if begun.elapsed() > Duration::from_secs(120) {
+                return Err("the NATS servers elect no leader".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(servers)
     }
 
     pub fn start(&mut self) -> Result<(), String> {
