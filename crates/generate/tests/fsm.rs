@@ -429,11 +429,11 @@ fn a_model_that_is_no_machine_is_refused_with_its_reason() {
     );
     check(
         "digraph { a -> b [label=\"?x\"]; b -> b [label=\"!y\"] }",
-        "without end",
+        "sends responses forever",
     );
     check(
         "digraph { a -> b [label=\"?x\"]; b -> a [label=\"!y\"]; b -> a [label=\"?x\"] }",
-        "owes a response",
+        "although a response is due",
     );
 }
 
