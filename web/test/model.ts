@@ -28,7 +28,7 @@ export function detail(): RunDetail {
     run: "r", model: "door", model_hash: "1", started: "2026-01-01T00:00:00Z", state: "running", verdict: "stopped", silence: null, delay_ms: 0, seed: 1, strategy: "random",
     tests: 0, steps: 0, failures: 0, seconds: 0, message: null,
     coverage: { locations: [0, 2], switches: [0, 2], data: [0, 0] },
-    switch_counts: [], location_counts: [], trend: [], failure_ids: [], tests_listed: [],
+    switch_counts: [], location_counts: [], trend: [], failure_ids: [], tests_listed: [], requirements: [],
   };
 }
 

@@ -7,10 +7,10 @@ use ioco_report::Document;
 use ioco_view::{
     Change, ConnectionView, CoverageView, DefaultsView, DiagnosticView, Exploration, FailureDetail,
     FailureStatus, FailureSummary, Given, GoalView, LabelView, LocationView, MenuEntry, ModelLine,
-    ModelName, ModelView, Parameter, ParameterView, ProgressPoint, ProjectView, RunDetail,
-    RunRequest, RunState, RunSummary, SettingsView, SilenceView, SourceView, StateView, StepKind,
-    StepView, SwitchView, TestRow, TestView, TimeSpent, TraceView, TrendPoint, VariableView,
-    WalkedStep, Why, WireView,
+    ModelName, ModelView, Parameter, ParameterView, ProgressPoint, ProjectView, RequirementView,
+    RunDetail, RunRequest, RunState, RunSummary, SettingsView, SilenceView, SourceView, StateView,
+    StepKind, StepView, SwitchView, TestRow, TestView, TimeSpent, TraceView, TrendPoint,
+    VariableView, WalkedStep, Why, WireView,
 };
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -367,6 +367,7 @@ fn typescript() -> String {
         Refused,
         ReplayRequest,
         ReplayResult,
+        RequirementView,
         RunDetail,
         RunRequest,
         RunState,

@@ -2,15 +2,15 @@
 //! watches gets the difference to what he has got before. So a thousand steps cost as much as one.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ioco_campaign::work::WorkerRow;
 use ioco_engine::{FailureCounts, RunVerdict, Summary, TestReport, Tester, allowed_in};
 use ioco_sts::{Step, Sts, SwitchId};
 use ioco_view::{
-    CoverageView, FailureSummary, RunDetail, RunState, RunSummary, SilenceView, StateView,
-    StepKind, TestRow, TrendPoint, extend_trend, location_counts, reached,
+    CoverageView, FailureSummary, RequirementView, RunDetail, RunState, RunSummary, SilenceView,
+    StateView, StepKind, TestRow, TrendPoint, extend_trend, location_counts, reached,
 };
 use serde::Serialize;
 
@@ -160,6 +160,8 @@ pub struct Seen {
     locations: Vec<u64>,
     current: Option<Current>,
     trend: Vec<TrendPoint>,
+    /// Whose switches are counted.
+    pub sts: Option<Arc<Sts>>,
     recent: Vec<RecentStep>,
     failures: Vec<FailureSummary>,
     failed: Vec<TestRow>,
@@ -265,6 +267,7 @@ impl Seen {
             trend: self.trend.clone(),
             failure_ids: self.failures.iter().map(|f| f.id.clone()).collect(),
             tests_listed: self.failed.iter().chain(others).cloned().collect(),
+            requirements: self.requirements(),
             request: None,
         }
     }
@@ -278,6 +281,12 @@ impl Seen {
     pub fn rate(&mut self, rate: f64, seconds: f64) {
         self.rate = rate;
         self.summary.seconds = seconds;
+    }
+
+    fn requirements(&self) -> Vec<RequirementView> {
+        let taken = |id: SwitchId| self.switches.get(id.index()).copied().unwrap_or(0);
+        let sts = self.sts.as_ref();
+        sts.map_or_else(Vec::new, |sts| RequirementView::list(sts, taken))
     }
 
     pub fn found(&mut self, failure: FailureSummary) {

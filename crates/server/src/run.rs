@@ -120,6 +120,7 @@ impl Run {
                     .to_owned(),
                 ..RunSummary::default()
             };
+            seen.sts = Some(Arc::clone(&campaign.model.sts));
             seen.numbers(&campaign.session.tester.summary());
             seen.limits = Limits::of(&campaign.session.tester);
             let what = "the system to be ready".to_owned();

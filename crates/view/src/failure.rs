@@ -90,6 +90,9 @@ pub struct FailureDetail {
     pub explanation: String,
     pub allowed: Vec<String>,
     pub because: Vec<String>,
+    /// The names of the requirements that it touches.
+    #[serde(default)]
+    pub requirements: Vec<String>,
     pub model_lines: Vec<ModelLine>,
     pub connection: String,
     pub shrunk: Option<TraceView>,
@@ -112,6 +115,9 @@ pub struct Why {
     pub explanation: String,
     pub allowed: Vec<String>,
     pub because: Vec<String>,
+    /// The names of the requirements that it touches.
+    #[serde(default)]
+    pub requirements: Vec<String>,
     pub model_lines: Vec<ModelLine>,
 }
 
@@ -237,6 +243,7 @@ impl FailureDetail {
             explanation: shortest.explanation,
             allowed: shortest.allowed,
             because: shortest.because,
+            requirements: shortest.requirements,
             model_lines: shortest.model_lines,
             connection: facts.connection.clone(),
             shrunk,
@@ -287,6 +294,7 @@ fn why(semantics: &mut Semantics, file: &FailureFile, original: bool) -> Why {
         explanation: String::new(),
         allowed: Vec::new(),
         because: Vec::new(),
+        requirements: Vec::new(),
         model_lines: Vec::new(),
     };
     match (explained, execution) {
@@ -295,6 +303,7 @@ fn why(semantics: &mut Semantics, file: &FailureFile, original: bool) -> Why {
             why.model_lines = explained.places.iter().filter_map(line).collect();
             why.allowed = explained.allowed;
             why.because = explained.because;
+            why.requirements = explained.requirements;
         }
         (None, Err(error)) => why.explanation = error.to_string(),
         (None, Ok(_)) => {}

@@ -23,7 +23,7 @@ pub use model::{
 pub use project::{ConnectionView, DefaultsView, ModelName, ProjectView, SettingsView};
 pub use request::RunRequest;
 pub use run::{
-    CoverageView, Recorded, RunDetail, RunState, RunSummary, RunWalk, SilenceView, TestRow,
-    TestView, TrendPoint, extend_trend, known_failure, location_counts, reached,
+    CoverageView, Recorded, RequirementView, RunDetail, RunState, RunSummary, RunWalk, SilenceView,
+    TestRow, TestView, TrendPoint, extend_trend, known_failure, location_counts, reached,
 };
 pub use trace::{Change, StateView, StepKind, StepView, TimeSpent, TraceView, Tracer, WireView};

@@ -36,6 +36,7 @@ export type {
   ProgressPoint,
   RecentStep,
   ReplayResult,
+  RequirementView as Requirement,
   RunDetail,
   ScriptView as Script,
   RunRequest,

@@ -146,7 +146,11 @@ export type FailureDetail = {
 /**
  * As the terminal shows it, without colour.
  */
-explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, connection: string, shrunk: TraceView | null, original: TraceView, 
+explanation: string, allowed: Array<string>, because: Array<string>, 
+/**
+ * The names of the requirements that it touches.
+ */
+requirements: Array<string>, model_lines: Array<ModelLine>, connection: string, shrunk: TraceView | null, original: TraceView, 
 /**
  * Why the original trace fails, where there is a shrunk one: that may deviate elsewhere.
  */
@@ -463,6 +467,19 @@ export type ReplayResult = { verdict: "fixed" | "still-failing" | "different" | 
  */
 text: string, trace: TraceView | null, };
 
+/**
+ * A requirement that the model cites, and how often a run has shown it.
+ */
+export type RequirementView = { id: string, text: string, 
+/**
+ * `door.aml:14`; empty where the model has no text.
+ */
+place: string, 
+/**
+ * Steps whose switch is one of its own.
+ */
+steps: number, };
+
 export type RunDetail = { 
 /**
  * Switches and locations by number, with how often they were taken and entered; those never
@@ -734,7 +751,11 @@ export type WalkedStep = { kind: StepKind, label: string, values: Values, };
 /**
  * Why a trace fails.
  */
-export type Why = { code: string, title: string, observed: string, explanation: string, allowed: Array<string>, because: Array<string>, model_lines: Array<ModelLine>, };
+export type Why = { code: string, title: string, observed: string, explanation: string, allowed: Array<string>, because: Array<string>, 
+/**
+ * The names of the requirements that it touches.
+ */
+requirements: Array<string>, model_lines: Array<ModelLine>, };
 
 export type WireView = { 
 /**

@@ -289,6 +289,24 @@ fn requirements_are_listed_counted_and_named_by_the_failure_that_touches_them() 
         "{}",
         ran.all()
     );
+    // The page and the html report have them as well: in the run, and in the failure.
+    let reported = run(ioco()
+        .current_dir(&door)
+        .args(["report", "--format", "json"]));
+    let report: serde_json::Value = serde_json::from_str(&reported.out).expect("a report");
+    let cited = report["run"]["requirements"].as_array().expect("rows");
+    let row = |id: &str| cited.iter().find(|row| row["id"] == id).expect("a row");
+    assert_eq!(cited.len(), 3, "{cited:?}");
+    assert_eq!(row("R-2")["steps"], 0);
+    assert!(row("R-1")["steps"].as_u64() > Some(0), "{cited:?}");
+    assert_eq!(row("R-1")["text"], "A closed door opens.");
+    let touched = report["failures"][0]["requirements"]
+        .as_array()
+        .expect("names");
+    assert!(
+        touched.iter().any(|id| id == "R-1" || id == "R-3"),
+        "{touched:?}"
+    );
     // Warnings take one line here, and none where the project allows them.
     assert!(ran.err.contains("1 warning (A090)"), "{}", ran.err);
     let project = fs::read_to_string(door.join("ioco.toml")).unwrap();
