@@ -83,6 +83,8 @@ pub(crate) struct Stream {
     /// Of the message that `lines` begins with.
     progress: Progress,
     ended: bool,
+    /// It is a TCP connection, as far as is known: what has arrived can be acknowledged at once.
+    is_tcp: bool,
     /// The program at the other end, where we started it: it ends with the stream.
     program: Option<Guarded>,
 }
@@ -106,6 +108,7 @@ impl Stream {
             lines: Lines::new(budget),
             progress: Progress::default(),
             ended: false,
+            is_tcp: true,
             program: None,
         })
     }
@@ -205,6 +208,7 @@ impl Stream {
             }
             Ok(count) => {
                 self.lines.filled(count);
+                self.acknowledge();
                 Ok(true)
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(false),
@@ -213,6 +217,15 @@ impl Stream {
                 Ok(true)
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A system that sends two messages, one after the other, may send the second only once the first is acknowledged
+    /// (Nagle's algorithm). Linux waits 40 ms with that unless it is asked not to, and forgets soon that it was asked.
+    fn acknowledge(&mut self) {
+        #[cfg(target_os = "linux")]
+        if self.is_tcp {
+            self.is_tcp = rustix::net::sockopt::set_tcp_quickack(&self.input, true).is_ok();
         }
     }
 
@@ -351,5 +364,38 @@ fn poll_until(fds: &mut [PollFd<'_>], deadline: Instant) -> Result<(), StreamErr
     match poll(fds, Some(&time)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::supervise::within;
+
+    #[test]
+    fn what_arrives_is_acknowledged_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut system, _) = listener.accept().unwrap();
+        let output = OwnedFd::from(socket.try_clone().unwrap());
+        let budget = Budget::default();
+        let mut stream = Stream::new(OwnedFd::from(socket), output, None, &budget).unwrap();
+        let never = || false;
+        let soon = || Instant::now() + Duration::from_secs(60);
+        // A connection on which requests and answers alternate is one where Linux waits with acknowledgements.
+        for _ in 0..20 {
+            stream
+                .write(b"ping\n", &within(Duration::from_secs(60), &never))
+                .unwrap();
+            system.read_exact(&mut [0; 5]).unwrap();
+            system.write_all(b"pong\n").unwrap();
+            while stream.line().unwrap().is_none() {
+                stream.wait(soon()).unwrap();
+            }
+        }
+        assert!(rustix::net::sockopt::tcp_quickack(&stream.input).unwrap());
     }
 }

@@ -670,6 +670,59 @@ fn an_empty_line_that_fits_a_template_is_that_response() {
 }
 
 #[test]
+fn what_arrives_is_shown_without_the_end_of_its_line() {
+    let address = serve(|mut socket, _| {
+        let _ = socket.write_all(b"250-one\r\n250 two\r\n");
+        let _ = socket.read(&mut [0]);
+    });
+    let sts = model(&[("!reply", "c", &[])]);
+    let of = |continued, expected: &[&[u8]]| {
+        let mapping = Mapping {
+            responses: shapes(&[("reply", regex("(?s)250.*"))]),
+            framing: Framing::Delimited {
+                end: b"\r\n".to_vec(),
+                continued,
+            },
+            ..Mapping::default()
+        };
+        let mut lines = connect(&sts, &mapping, &Sockets::Shared(address.clone()));
+        lines.reset().unwrap();
+        for expected in expected {
+            let until = lines.now() + 60_000_000_000;
+            assert_eq!(lines.wait(until).unwrap().raw, *expected);
+        }
+    };
+    of(Vec::new(), &[b"250-one", b"250 two"]);
+    let reply = vec![continued("^250-", Some("^250 "))];
+    of(reply, &[b"250-one\r\n250 two"]);
+}
+
+#[test]
+fn a_reset_of_several_lines_has_their_ends() {
+    let (heard, hears) = channel();
+    let address = serve(move |mut socket, _| {
+        let mut bytes = [0; 100];
+        let count = socket.read(&mut bytes).unwrap();
+        heard.send(bytes[..count].to_vec()).unwrap();
+        let _ = socket.write_all(b"+OK\r\n");
+        let _ = socket.read(&mut bytes);
+    });
+    let sts = model(&[("!ok", "c", &[])]);
+    let mapping = Mapping {
+        reset: Some("*1\n$8\nFLUSHALL".to_owned()),
+        ready: Some("+OK".into()),
+        framing: Framing::Delimited {
+            end: b"\r\n".to_vec(),
+            continued: Vec::new(),
+        },
+        ..Mapping::default()
+    };
+    let mut lines = connect(&sts, &mapping, &Sockets::Shared(address));
+    lines.reset().unwrap();
+    assert_eq!(hears.recv().unwrap(), b"*1\r\n$8\r\nFLUSHALL\r\n");
+}
+
+#[test]
 fn an_empty_line_that_fits_no_template_is_unknown_however_many_come() {
     const EMPTY: usize = 2_000;
     let address = serve(|mut socket, _| {

@@ -173,6 +173,22 @@ impl Framing {
         samples.find(|content| is_one(content) && is_right(content))
     }
 
+    /// A message on the wire without what only says where it ends.
+    pub(crate) fn without_end<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        match self {
+            Framing::Delimited { end, continued } => {
+                let limit = bytes.len();
+                Delimited {
+                    end,
+                    continued,
+                    limit,
+                }
+                .without_end(bytes)
+            }
+            Framing::Prefixed { .. } => bytes,
+        }
+    }
+
     /// The bytes on the wire for the content of a message.
     pub(crate) fn wrap(&self, mut content: Vec<u8>) -> Result<Vec<u8>, String> {
         match self {

@@ -140,13 +140,21 @@ impl TextLines {
         };
         let framing = &self.mapping.framing;
         if framing.is_lines() {
+            // The end of a line is shown no more than the newline is.
             let line = stream.whole_line()?;
-            return Ok(line.map(|raw| Message {
-                content: raw.strip_suffix(b"\r").unwrap_or(raw).to_vec(),
-                raw: raw.to_vec(),
+            return Ok(line.map(|raw| {
+                let line = raw.strip_suffix(b"\r").unwrap_or(raw);
+                Message {
+                    content: line.to_vec(),
+                    raw: line.to_vec(),
+                }
             }));
         }
-        stream.message(framing, size(self.templates.budget().message))
+        let message = stream.message(framing, size(self.templates.budget().message))?;
+        Ok(message.map(|Message { content, raw }| Message {
+            content,
+            raw: framing.without_end(&raw).to_vec(),
+        }))
     }
 
     /// Takes in messages that are here, not more than [`AT_ONCE`] of each client. An empty line is a message
@@ -400,6 +408,11 @@ impl Connection for TextLines {
         if let Some(reset) = self.mapping.reset.clone()
             && let Some(index) = self.clients.iter().position(connected)
         {
+            // As in a template.
+            let reset = match self.mapping.framing.newline() {
+                b"\r\n" => reset.replace("\r\n", "\n").replace('\n', "\r\n"),
+                _ => reset,
+            };
             let bytes = self.mapping.framing.wrap(reset.into_bytes());
             let bytes = bytes.map_err(AdapterError::new)?;
             if let Some(stream) = &mut self.clients[index].stream {

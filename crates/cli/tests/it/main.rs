@@ -11,6 +11,7 @@ mod bad_systems;
 mod book;
 mod book_campaigns;
 mod book_commands;
+mod book_protocols;
 mod book_systems;
 mod ci;
 mod compare;
