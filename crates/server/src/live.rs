@@ -267,6 +267,7 @@ impl Seen {
             trend: self.trend.clone(),
             failure_ids: self.failures.iter().map(|f| f.id.clone()).collect(),
             tests_listed: self.failed.iter().chain(others).cloned().collect(),
+            requirements: self.requirements(),
             request: None,
             requirements: self.requirements(),
         }
@@ -287,6 +288,12 @@ impl Seen {
     pub fn rate(&mut self, rate: f64, seconds: f64) {
         self.rate = rate;
         self.summary.seconds = seconds;
+    }
+
+    fn requirements(&self) -> Vec<RequirementView> {
+        let taken = |id: SwitchId| self.switches.get(id.index()).copied().unwrap_or(0);
+        let sts = self.sts.as_ref();
+        sts.map_or_else(Vec::new, |sts| RequirementView::list(sts, taken))
     }
 
     pub fn found(&mut self, failure: FailureSummary) {

@@ -80,6 +80,9 @@ pub fn run(
     } else if !system.accepted.is_empty() {
         command.args(["--failures", "0"]);
     }
+    if let Some(strategy) = system.strategy {
+        command.args(["--strategy", strategy]);
+    }
     // Tests end early where the model does, or where ioco has seen enough of them: a campaign counts steps, not tests.
     let tests = (2 * enough).div_ceil(system.average).max(20);
     command.args(["--tests", &tests.to_string()]);

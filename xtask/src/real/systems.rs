@@ -73,6 +73,8 @@ pub struct System {
     pub accepted: &'static [Accepted],
     /// What the system is known to break, and this command must find.
     pub known: &'static [Known],
+    /// Instead of the one that ioco takes: where a choice takes longer than an answer.
+    pub strategy: Option<&'static str>,
     /// The most steps of one test.
     pub length: u64,
     /// The fewest steps that a test has on average: the model ends some earlier.
@@ -92,6 +94,7 @@ const fn system(name: &'static str, folder: &'static str, source: Source) -> Sys
         conforms: true,
         accepted: &[],
         known: &[],
+        strategy: None,
         length: 100,
         average: 100,
         jobs: 8,
@@ -182,11 +185,17 @@ pub const SYSTEMS: &[System] = &[
             Source::Npm("json-server", "1.0.0-beta.1"),
         )
     },
-    system(
-        "json-server-beta.15",
-        "json-server",
-        Source::Npm("json-server", "1.0.0-beta.15"),
-    ),
+    System {
+        // It takes a second to start, and a step milliseconds.
+        strategy: Some("random"),
+        length: 500,
+        average: 400,
+        ..system(
+            "json-server-beta.15",
+            "json-server",
+            Source::Npm("json-server", "1.0.0-beta.15"),
+        )
+    },
     System {
         length: 40,
         average: 8,
@@ -212,6 +221,7 @@ pub const SYSTEMS: &[System] = &[
     },
     System {
         adapter: &["sessions.py"],
+        strategy: Some("random"),
         ..system("postgres", "postgres", Source::Postgres)
     },
     System {

@@ -78,3 +78,45 @@ fn an_acceptance_during_confirmation_is_kept() {
         assert!(text.contains("known to us"), "{more:?}: {text}");
     }
 }
+
+#[test]
+fn an_acceptance_that_is_committed_holds_in_every_clone() {
+    let first = folder_with(&[]);
+    run(ioco().current_dir(first.path()).args(["new", "door"]));
+    let door = first.path().join("door");
+    let failed = run(ioco().current_dir(&door).args(["test", "--seed", "1"]));
+    assert_eq!(failed.code, 1, "{}", failed.all());
+    let failures = door.join(".ioco/failures");
+    let kept: Vec<PathBuf> = fs::read_dir(&failures)
+        .expect("failures")
+        .map(|file| file.expect("a file").path())
+        .filter(|file| file.extension().is_some_and(|end| end == "json"))
+        .collect();
+    let id = kept[0].file_stem().expect("a name").to_string_lossy();
+    let why = ["accept", &*id, "--why", "the next release mends it"];
+    let accepted = run(ioco().current_dir(&door).args(why));
+    assert_eq!(accepted.code, 0, "{}", accepted.all());
+    // A clone has what the project keeps in version control: no store, no list of what was typed.
+    let ignored = fs::read_to_string(door.join(".ioco/.gitignore")).expect("it keeps itself out");
+    assert!(ignored.contains("!failures/*.json"), "{ignored}");
+    let clone = first.path().join("clone");
+    fs::create_dir_all(clone.join(".ioco/failures")).expect("made");
+    for file in fs::read_dir(&door).expect("a project").flatten() {
+        if file.path().is_file() {
+            fs::copy(file.path(), clone.join(file.file_name())).expect("copied");
+        }
+    }
+    for file in &kept {
+        let name = file.file_name().expect("a name");
+        fs::copy(file, clone.join(".ioco/failures").join(name)).expect("copied");
+    }
+    let again = run(ioco()
+        .current_dir(&clone)
+        .args(["test", "--seed", "1", "--tests", "5"]));
+    assert_eq!(again.code, 0, "{}", again.all());
+    assert!(
+        again.all().contains("the next release mends it"),
+        "{}",
+        again.all()
+    );
+}
