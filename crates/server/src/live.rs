@@ -269,14 +269,7 @@ impl Seen {
             tests_listed: self.failed.iter().chain(others).cloned().collect(),
             requirements: self.requirements(),
             request: None,
-            requirements: self.requirements(),
         }
-    }
-
-    fn requirements(&self) -> Vec<RequirementView> {
-        let taken = |id: SwitchId| self.switches.get(id.index()).copied().unwrap_or(0);
-        let sts = self.sts.as_ref();
-        sts.map_or_else(Vec::new, |sts| RequirementView::list(sts, taken))
     }
 
     /// What is covered after so many steps.

@@ -118,37 +118,6 @@ pub struct RunDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", ts(optional))]
     pub request: Option<RunRequest>,
-    /// What the model cites, in its order.
-    #[serde(default)]
-    pub requirements: Vec<RequirementView>,
-}
-
-/// A requirement that the model cites, and how often a run has shown it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
-pub struct RequirementView {
-    pub id: String,
-    pub text: String,
-    /// `door.aml:14`; empty where the model has no text.
-    pub place: String,
-    /// Steps whose switch is one of its own.
-    pub steps: u64,
-}
-
-impl RequirementView {
-    /// `taken` is how often each switch was.
-    pub fn list(sts: &Sts, taken: impl Fn(SwitchId) -> u64) -> Vec<RequirementView> {
-        let all = sts.requirements().iter().map(|requirement| {
-            let steps = requirement.switches.iter().map(|id| taken(*id));
-            RequirementView {
-                id: requirement.id.clone(),
-                text: requirement.text.clone(),
-                place: sts.show_place(requirement.place),
-                steps: steps.fold(0, u64::saturating_add),
-            }
-        });
-        all.collect()
-    }
 }
 
 /// A requirement that the model cites, and how often a run has shown it.

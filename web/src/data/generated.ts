@@ -59,7 +59,7 @@ stimuli: Array<string>, quiescent: boolean,
 timeout: number, };
 
 /**
- * The limits of a run that are not set.
+ * The limits of a run that nobody has set.
  */
 export type DefaultsView = { 
 /**
@@ -114,7 +114,7 @@ fix: DraftFix | null, };
 export type DraftFix = { from: number, to: number, text: string, };
 
 /**
- * A text that is being typed.
+ * A text that somebody types.
  */
 export type DraftRequest = { 
 /**
@@ -493,11 +493,7 @@ tests_listed: Array<TestRow>,
 /**
  * What was asked for, where it can be asked for again.
  */
-request?: RunRequest, 
-/**
- * What the model cites, in its order.
- */
-requirements: Array<RequirementView>, run: string, model: string, model_hash: string, 
+request?: RunRequest, run: string, model: string, model_hash: string, 
 /**
  * `2026-01-31T12:00:00Z`.
  */
