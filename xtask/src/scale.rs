@@ -17,8 +17,6 @@ use crate::tools::{self, cargo, target_directory};
 
 /// Locations of the models; there are one and a half times as many switches.
 const SIZES: [usize; 3] = [2_000, 20_000, 200_000];
-/// Identifying states takes pairs of them.
-const MACHINES: [usize; 3] = [200, 600, 2_000];
 /// Independent processes of one model.
 const PROCESSES: [usize; 3] = [16, 32, 64];
 /// Commands are ended after this time.
@@ -45,12 +43,12 @@ pub fn run() -> Result<(), String> {
     let wrong = |error: std::io::Error| error.to_string();
     std::fs::create_dir_all(&folder).map_err(wrong)?;
     let mut models = Vec::new();
-    for size in SIZES.iter().chain(&MACHINES) {
+    for size in SIZES {
         let path = folder.join(format!("random-{size}.aut"));
-        std::fs::write(&path, random_model(*size, 1)).map_err(wrong)?;
-        models.push((*size, path));
+        std::fs::write(&path, random_model(size, 1)).map_err(wrong)?;
+        models.push((size, path));
     }
-    let (large, machines) = models.split_at(SIZES.len());
+    let large = &models;
     let command = |parts: &[&str], model: &Path, work: &Path| {
         let mut command = Command::new(&ioco);
         command.args(parts).arg(model).current_dir(work);
@@ -107,11 +105,7 @@ pub fn run() -> Result<(), String> {
         test.args(test_arguments(&player, model, Some(3)));
         test
     })?;
-    println!(
-        "  locations{:>29}{:>19}{:>19}",
-        MACHINES[0], MACHINES[1], MACHINES[2]
-    );
-    row("hsi", machines, &|model, work| {
+    row("hsi", large, &|model, work| {
         let mut hsi = command(&["generate"], model, work);
         hsi.args(["--cover", "hsi", "--count"]);
         hsi

@@ -532,12 +532,8 @@ fn a_suite_ends_with_its_steps() {
     }
 }
 
-/// Comparing every two states of this machine would take gigabytes.
-#[test]
-fn states_of_a_large_machine_are_told_apart_without_comparing_all_pairs() {
-    use rand::{RngExt as _, SeedableRng as _};
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
-    let states = 20_000;
+/// A machine with two inputs and three outputs, by chance.
+fn by_chance(states: usize, rng: &mut impl rand::RngExt) -> Machine {
     let mut row = |_| {
         let mut entry = || Response {
             output: rng.random_range(0..3),
@@ -545,7 +541,34 @@ fn states_of_a_large_machine_are_told_apart_without_comparing_all_pairs() {
         };
         vec![Some(entry()), Some(entry())]
     };
-    let machine = Machine::new(0, 2, (0..states).map(&mut row).collect());
+    Machine::new(0, 2, (0..states).map(&mut row).collect())
+}
+
+/// With every two states compared, four times as many states take more than sixteen times as many steps.
+#[test]
+fn the_work_for_a_suite_grows_little_faster_than_the_machine() {
+    use rand::SeedableRng as _;
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+    let steps = [120, 480].map(|states| {
+        let machine = by_chance(states, &mut rng);
+        let budget = ioco_budget::Budget {
+            steps: u64::MAX,
+            ..ioco_budget::Budget::default()
+        };
+        let meter = ioco_budget::Meter::new(&budget, None);
+        let suite = suite_within(&machine, Method::Hsi, 0, LIMIT, &meter).expect("all differ");
+        meter.spent() + suite.size().1
+    });
+    assert!(steps[1] < 8 * steps[0], "{steps:?}");
+}
+
+/// Comparing every two states of this machine would take gigabytes.
+#[test]
+fn states_of_a_large_machine_are_told_apart_without_comparing_all_pairs() {
+    use rand::{RngExt as _, SeedableRng as _};
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+    let states = 20_000;
+    let machine = by_chance(states, &mut rng);
     let identifiers = Identifiers::new(&machine).expect("all differ");
     for _ in 0..2_000 {
         let (left, right) = (rng.random_range(0..states), rng.random_range(0..states));

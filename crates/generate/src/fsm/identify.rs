@@ -15,16 +15,17 @@ pub(super) type Sequence = Vec<usize>;
 /// each, and time with it. Only partial machines need them.
 const MAX_STATES: usize = 3_000;
 
-/// Up to so many states, every two of them are compared, which makes the smallest suites. Larger complete machines get a
-/// splitting tree.
-const MAX_COMPARED: usize = 500;
+/// Up to so many states, every two of them are compared, which makes the smallest suites and takes time with their square.
+/// Larger complete machines get a splitting tree.
+const MAX_COMPARED: usize = 100;
 
 /// What tells the states of a machine apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identifiers {
     characterisation: Vec<Sequence>,
     of_state: Vec<Vec<Sequence>>,
-    harmonised: Vec<Vec<Sequence>>,
+    /// `None`: those of the states are harmonised already.
+    harmonised: Option<Vec<Vec<Sequence>>>,
 }
 
 impl Identifiers {
@@ -58,18 +59,16 @@ impl Identifiers {
         Ok(Identifiers {
             characterisation,
             of_state,
-            harmonised,
+            harmonised: Some(harmonised),
         })
     }
 
     fn split(machine: &Machine, tree: &SplittingTree) -> Identifiers {
-        let of_state: Vec<Vec<Sequence>> = (0..machine.states())
-            .map(|state| without_prefixes(tree.identifier(state)))
-            .collect();
+        let of_state = (0..machine.states()).map(|state| without_prefixes(tree.identifier(state)));
         Identifiers {
             characterisation: without_prefixes(tree.separators()),
-            harmonised: of_state.clone(),
-            of_state,
+            of_state: of_state.collect(),
+            harmonised: None,
         }
     }
 
@@ -85,7 +84,10 @@ impl Identifiers {
 
     /// The same, where the identifiers of any two states share what tells these two apart.
     pub fn harmonised(&self, state: usize) -> &[Sequence] {
-        &self.harmonised[state]
+        match &self.harmonised {
+            Some(harmonised) => &harmonised[state],
+            None => &self.of_state[state],
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Deterministic Mealy machines as tables: states, inputs and outputs are numbers.
 
-use std::collections::VecDeque;
 use std::fmt;
 
 use ioco_budget::Halted;
@@ -139,24 +138,36 @@ impl Machine {
         missing.next()
     }
 
-    /// The state cover: a shortest access sequence for every state, the empty one first.
-    pub fn state_cover(&self) -> Vec<Vec<usize>> {
-        let mut access: Vec<Option<Vec<usize>>> = vec![None; self.states()];
-        access[self.initial] = Some(Vec::new());
-        let mut order = vec![self.initial];
-        let mut queue = VecDeque::from([self.initial]);
-        while let Some(state) = queue.pop_front() {
+    /// The states in the order of their distance, each but the first with the state and the input that reach it first.
+    pub fn spanning_tree(&self) -> Vec<(usize, Option<(usize, usize)>)> {
+        let mut is_found = vec![false; self.states()];
+        is_found[self.initial] = true;
+        let mut order = vec![(self.initial, None)];
+        let mut at = 0;
+        while let Some(&(state, _)) = order.get(at) {
+            at += 1;
             for (input, response) in self.responses(state) {
-                if access[response.target].is_none() {
-                    let mut sequence = access[state].clone().unwrap_or_default();
-                    sequence.push(input);
-                    access[response.target] = Some(sequence);
-                    order.push(response.target);
-                    queue.push_back(response.target);
+                if !std::mem::replace(&mut is_found[response.target], true) {
+                    order.push((response.target, Some((state, input))));
                 }
             }
         }
-        let access = order.into_iter().filter_map(|state| access[state].take());
+        order
+    }
+
+    /// The state cover: a shortest access sequence for every state, the empty one first.
+    pub fn state_cover(&self) -> Vec<Vec<usize>> {
+        let mut access: Vec<Vec<usize>> = vec![Vec::new(); self.states()];
+        let order = self.spanning_tree();
+        for (state, before) in &order {
+            if let Some((source, input)) = before {
+                access[*state] = access[*source].clone();
+                access[*state].push(*input);
+            }
+        }
+        let access = { order }
+            .into_iter()
+            .map(|(state, _)| std::mem::take(&mut access[state]));
         access.collect()
     }
 

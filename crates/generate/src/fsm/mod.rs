@@ -31,7 +31,7 @@ use ioco_budget::{Budget, Meter};
 pub use identify::Identifiers;
 pub use machine::{Machine, MachineError, Response};
 pub use model::{ModelMachine, NotAMachine};
-pub use sequences::Sequences;
+pub use sequences::{Node, Sequences};
 
 /// How a system is asked where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,30 +89,30 @@ pub fn suite_within(
     let identifiers = Identifiers::within(machine, meter)?;
     let mut suite = Sequences::new(limit);
     let longest = extra as usize + 1;
-    for access in machine.state_cover() {
-        let Some(state) = machine.after(machine.initial(), &access) else {
-            continue;
-        };
-        // Sequences of up to `longest` further inputs, with the state that they lead to.
-        let mut open: Vec<(Vec<usize>, usize)> = vec![(access.clone(), state)];
-        while let Some((sequence, state)) = open.pop() {
-            let steps = sequence.len() - access.len();
+    // Where the access sequence of a state ends.
+    let mut reached = vec![Node::ROOT; machine.states()];
+    for (state, before) in machine.spanning_tree() {
+        if let Some((source, input)) = before {
+            reached[state] = suite.add_from(reached[source], &[input])?;
+        }
+        // Sequences of up to `longest` further inputs: where all but the last input end, the last one, the state that
+        // they lead to, and how many they are.
+        let mut open = vec![(reached[state], None, state, 0)];
+        while let Some((node, last, state, steps)) = open.pop() {
             meter.spend(1)?;
+            let node = suite.add_from(node, last.as_slice())?;
             let asked = match method {
                 Method::W => identifiers.characterisation(),
                 Method::Wp if steps < longest => identifiers.characterisation(),
                 Method::Wp => identifiers.of_state(state),
                 Method::Hsi => identifiers.harmonised(state),
             };
-            suite.add(&sequence, &[])?;
             for question in asked {
-                suite.add(&sequence, question)?;
+                suite.add_from(node, question)?;
             }
             if steps < longest {
                 for (input, response) in machine.responses(state) {
-                    let mut longer = sequence.clone();
-                    longer.push(input);
-                    open.push((longer, response.target));
+                    open.push((node, Some(input), response.target, steps + 1));
                 }
             }
         }

@@ -1,9 +1,20 @@
 //! Sequences of inputs in a tree, where beginnings that they share are kept once. A sequence that
 //! is the beginning of another one needs no test of its own: the tests are the leaves.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use super::machine::MachineError;
+
+/// The end of a sequence of the set, from which others go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node(u32);
+
+impl Node {
+    /// The end of the empty sequence.
+    pub const ROOT: Node = Node(0);
+}
 
 /// A set of sequences.
 #[derive(Clone, Debug)]
@@ -30,12 +41,18 @@ impl Sequences {
 
     /// Adds two sequences, one after the other, as one.
     pub fn add(&mut self, first: &[usize], second: &[usize]) -> Result<(), MachineError> {
-        let mut node = 0;
-        for input in first.iter().chain(second) {
+        let between = self.add_from(Node::ROOT, first)?;
+        self.add_from(between, second).map(|_| ())
+    }
+
+    /// Adds a sequence behind a node; where it ends.
+    pub fn add_from(&mut self, node: Node, sequence: &[usize]) -> Result<Node, MachineError> {
+        let mut node = node.0;
+        for input in sequence {
             let input = *input as u32;
-            node = match self.next.get(&(node, input)) {
-                Some(next) => *next,
-                None => {
+            node = match self.next.entry((node, input)) {
+                Entry::Occupied(next) => *next.get(),
+                Entry::Vacant(next) => {
                     if self.goes_on.len() > self.limit {
                         return Err(MachineError::TooLarge(self.limit));
                     }
@@ -43,12 +60,11 @@ impl Sequences {
                     self.goes_on[node as usize] = true;
                     self.goes_on.push(false);
                     self.before.push((node, input));
-                    self.next.insert((node, input), fresh);
-                    fresh
+                    *next.insert(fresh)
                 }
             };
         }
-        Ok(())
+        Ok(Node(node))
     }
 
     /// The sequences that are no beginning of another one.
