@@ -59,7 +59,7 @@ stimuli: Array<string>, quiescent: boolean,
 timeout: number, };
 
 /**
- * The limits of a run that nobody has set.
+ * The limits of a run that are not set.
  */
 export type DefaultsView = { 
 /**
@@ -114,7 +114,7 @@ fix: DraftFix | null, };
 export type DraftFix = { from: number, to: number, text: string, };
 
 /**
- * A text that somebody types.
+ * A text that is being typed.
  */
 export type DraftRequest = { 
 /**
@@ -490,6 +490,10 @@ switch_counts: Array<[number, number]>, location_counts: Array<[number, number]>
  * Failing ones first.
  */
 tests_listed: Array<TestRow>, 
+/**
+ * What the model cites, in its order.
+ */
+requirements: Array<RequirementView>, 
 /**
  * What was asked for, where it can be asked for again.
  */
