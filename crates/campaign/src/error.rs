@@ -59,6 +59,8 @@ pub enum Remedy {
     ReachSystemOrProfile,
     /// Say how the system is started.
     StartSystem,
+    /// Give shrinking some time, or do without.
+    ShrinkOrNot,
     /// Map labels to HTTP requests.
     MapHttp,
     /// Do what `instead` says, or allow a connection without encryption.

@@ -529,7 +529,7 @@ impl TestSettings {
         let time = self.shrink_time.as_deref().map(time::parse).transpose()?;
         if time == Some(0) {
             return Err(CampaignError::usage("shrinking in no time is no shrinking")
-                .hint("give it at least 1s, or leave shrinking out with --no-shrink"));
+                .remedy(Remedy::ShrinkOrNot));
         }
         Ok(time)
     }

@@ -40,6 +40,7 @@ pub fn remedy(remedy: &Remedy) -> String {
         Remedy::StartSystem => {
             "write start = \"COMMAND\" into [sut] of ioco.toml, or use --start COMMAND"
         }
+        Remedy::ShrinkOrNot => "give it at least 1s, or leave shrinking out with --no-shrink",
         Remedy::MapHttp => {
             "write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE"
         }

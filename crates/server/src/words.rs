@@ -38,6 +38,7 @@ pub fn remedy(remedy: &Remedy) -> String {
             "choose the connection here, or start `ioco serve --profile NAME`"
         }
         Remedy::StartSystem => "write start = \"COMMAND\" into [sut] of ioco.toml",
+        Remedy::ShrinkOrNot => "give it at least 1s",
         Remedy::MapHttp => {
             "write [http] into ioco.toml, or make it from an OpenAPI description: ioco new NAME --openapi FILE"
         }

@@ -46,6 +46,56 @@ fn recorded_traffic_is_judged_like_a_test() {
 }
 
 #[test]
+fn recorded_traffic_is_judged_with_the_solver_that_is_named() {
+    // The two factors are prime: whether they exist is too hard for the embedded solver.
+    let model = "external 'factory'
+process('factory') {
+  channel('factory') {
+    stimulus 'go'
+    response 'made', {'n' => integer(2..9_000_000), 'm' => integer(2..9_000_000)}
+  }
+  state 'Start'
+  receive 'go'
+  send 'made', constraint: 'n * m == 1000036000099'
+  goto 'Start'
+}
+";
+    // It says of everything that it cannot be.
+    let solver = "import sys\nfor line in sys.stdin:\n    \
+                  if 'check-sat' in line: print('unsat', flush=True)\n";
+    let silent = "{\"reset\":true}\n{\"at\":0,\"stimulus\":\"go\"}\n\
+                  {\"at\":20000000000,\"end\":true}\n";
+    let here = folder_with(&[
+        ("model.aml", model),
+        ("trace.jsonl", silent),
+        ("solver.py", solver),
+    ]);
+    let checked = check(&here, "model.aml");
+    assert!(checked.out.contains("I005"), "{}", checked.all());
+    let arguments = ["check", "model.aml", "--trace", "trace.jsonl", "--solver"];
+    let with = |solver: &str| {
+        let mut ioco = ioco();
+        run(ioco.current_dir(here.path()).args(arguments).arg(solver))
+    };
+    let checked = with("python3 solver.py");
+    assert_eq!(checked.code, 0, "{}", checked.all());
+    assert!(checked.out.contains("PASS"), "{}", checked.all());
+    let missing = with("no-such-solver");
+    assert_eq!(missing.code, 2, "{}", missing.all());
+    let settings = here.path().join("ioco.toml");
+    std::fs::write(settings, "[test]\nsolver = \"python3 solver.py\"\n").expect("written");
+    let checked = check(&here, "model.aml");
+    assert!(checked.out.contains("PASS"), "{}", checked.all());
+    // It is said once what ioco.toml starts.
+    assert!(
+        checked.err.contains("starts the solver"),
+        "{}",
+        checked.all()
+    );
+    assert!(!check(&here, "model.aml").err.contains("starts the solver"));
+}
+
+#[test]
 fn recorded_traffic_is_judged_by_the_relation_of_the_project() {
     // After ?a the stimulus ?b is accepted by one of two states: uioco says nothing about what follows.
     let model = "des (0,4,4)\n(0,\"?a\",1)\n(0,\"?a\",2)\n(1,\"?b\",3)\n(3,\"!x\",3)\n";
