@@ -75,9 +75,9 @@ fn light() -> Result<(), String> {
 
 fn documented() -> Result<(), String> {
     tools::run(
-        "documentation of the library",
+        "documentation of all crates",
         cargo()
-            .args(["doc", "--package", "ioco", "--no-deps"])
+            .args(["doc", "--workspace", "--no-deps"])
             .env("RUSTDOCFLAGS", "--deny warnings"),
     )
 }

@@ -12,6 +12,7 @@ mod experiments;
 mod faults;
 mod fuzz;
 mod library;
+mod lines;
 mod mutants;
 mod postgres;
 mod readers;
@@ -39,6 +40,7 @@ cargo xtask COMMAND
   library                 the checks of the library alone: its example outside, other systems, packages
   deployment              the checks of the files in deploy alone
   readers                 open reports and drawings with programs of others
+  lines [REV]             lines of Rust, tests apart: now, and at a revision
   fuzz [--minutes N] [TARGET]
                           every reader on new inputs; what fails is kept in fuzz/found
   agreement [--models N]  generated NuSMV models: every technique against enumeration
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         "deployment" => deployment::check(),
         "readers" => readers::check(),
         "bench" => bench::run(rest),
+        "lines" => lines::run(rest),
         "fuzz" => fuzz::run(rest),
         "agreement" => agreement::run(rest),
         "faults" => faults::run(rest),

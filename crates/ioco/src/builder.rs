@@ -49,17 +49,39 @@ pub enum Type {
 
 impl Type {
     /// An enumeration.
+    ///
+    /// ```
+    /// let colour = ioco::Type::enumeration("Colour", ["red", "green"]);
+    /// assert!(matches!(colour, ioco::Type::Enumeration(_, members) if members.len() == 2));
+    /// ```
     pub fn enumeration<'a>(name: &str, members: impl IntoIterator<Item = &'a str>) -> Type {
         let members = members.into_iter().map(str::to_owned);
         Type::Enumeration(name.to_owned(), members.collect())
     }
 
     /// Arrays of one type.
+    ///
+    /// ```
+    /// use ioco::Type;
+    ///
+    /// assert_eq!(Type::array(Type::Integer), Type::Array(Box::new(Type::Integer)));
+    /// ```
     pub fn array(item: Type) -> Type {
         Type::Array(Box::new(item))
     }
 
     /// A structure.
+    ///
+    /// ```
+    /// use ioco::{Model, Switch, Type};
+    ///
+    /// let point = Type::structure("Point", [("x", Type::Integer), ("y", Type::Integer)]);
+    /// let model = Model::builder("plane")
+    ///     .stimulus("draw", [("at", point)])
+    ///     .switch(Switch::from("plane").on("?draw").when("at.x < at.y"))
+    ///     .build()?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn structure<'a>(name: &str, fields: impl IntoIterator<Item = (&'a str, Type)>) -> Type {
         let fields = fields.into_iter().map(|(name, ty)| (name.to_owned(), ty));
         Type::Struct(name.to_owned(), fields.collect())
@@ -138,6 +160,19 @@ pub struct Switch {
 
 impl Switch {
     /// A switch that leaves this location. Unless more is said it is internal and leads back to it.
+    ///
+    /// ```
+    /// use ioco::{Model, Switch};
+    ///
+    /// let model = Model::builder("timer")
+    ///     .stimulus("start", [])
+    ///     .switch(Switch::from("off").on("?start").to("on"))
+    ///     // An internal step.
+    ///     .switch(Switch::from("on").to("off"))
+    ///     .build()?;
+    /// assert_eq!(model.switches(), 2);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     #[track_caller]
     pub fn from(location: &str) -> Switch {
         Switch {
@@ -151,6 +186,11 @@ impl Switch {
     }
 
     /// The label: `?name` for a stimulus, `!name` for a response.
+    ///
+    /// ```
+    /// let press = ioco::Switch::from("off").on("?press").to("on");
+    /// let light = ioco::Switch::from("on").on("!light");
+    /// ```
     pub fn on(mut self, label: &str) -> Switch {
         self.label = Some(label.to_owned());
         self
@@ -159,18 +199,30 @@ impl Switch {
     /// The guard: a condition over the variables of the model and the parameters of the label. A
     /// parameter hides a variable of the same name. A parameter that the guard does not mention may have
     /// any value.
+    ///
+    /// ```
+    /// let cheap = ioco::Switch::from("shop").on("?pay").when("amount > 0 && amount <= balance");
+    /// ```
     pub fn when(mut self, guard: &str) -> Switch {
         self.guard = Some(guard.to_owned());
         self
     }
 
     /// The update: `x = 1; y += x`. Right of `=`, variables have their old values.
+    ///
+    /// ```
+    /// let pay = ioco::Switch::from("shop").on("?pay").update("balance -= amount; payments += 1");
+    /// ```
     pub fn update(mut self, update: &str) -> Switch {
         self.update = Some(update.to_owned());
         self
     }
 
     /// The location that it leads to.
+    ///
+    /// ```
+    /// let close = ioco::Switch::from("open").on("?close").to("closed");
+    /// ```
     pub fn to(mut self, location: &str) -> Switch {
         location.clone_into(&mut self.target);
         self
@@ -221,6 +273,17 @@ impl ModelBuilder {
 
     /// How long the system must stay silent until that counts as silence. Half a second unless this
     /// says otherwise; in virtual time, so that it matters only to systems with timers.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let model = ioco::Model::builder("slow")
+    ///     .timeout(Duration::from_secs(5))
+    ///     .response("done", [])
+    ///     .switch(ioco::Switch::from("busy").on("!done"))
+    ///     .build()?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn timeout(mut self, timeout: Duration) -> ModelBuilder {
         match u64::try_from(timeout.as_nanos()) {
             Ok(nanoseconds) => self.sts.timeout(nanoseconds),
@@ -230,6 +293,17 @@ impl ModelBuilder {
     }
 
     /// A variable with its initial value.
+    ///
+    /// ```
+    /// use ioco::{Model, Switch, Type};
+    ///
+    /// let model = Model::builder("counter")
+    ///     .variable("count", Type::Range(0, 9), 0)
+    ///     .stimulus("add", [])
+    ///     .switch(Switch::from("counter").on("?add").when("count < 9").update("count += 1"))
+    ///     .build()?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn variable(mut self, name: &str, ty: Type, initial: impl Into<Value>) -> ModelBuilder {
         if let Err(why) = self.add_variable(name, &ty, &initial.into()) {
             self.mistakes.push(format!("variable `{name}`: {why}"));
@@ -259,6 +333,16 @@ impl ModelBuilder {
     }
 
     /// A stimulus and its parameters.
+    ///
+    /// ```
+    /// use ioco::{Model, Switch, Type};
+    ///
+    /// let model = Model::builder("shelf")
+    ///     .stimulus("put", [("item", Type::Integer)])
+    ///     .switch(Switch::from("shelf").on("?put"))
+    ///     .build()?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn stimulus<'a>(
         self,
         name: &str,
@@ -268,6 +352,16 @@ impl ModelBuilder {
     }
 
     /// A response and its parameters.
+    ///
+    /// ```
+    /// use ioco::{Model, Switch, Type};
+    ///
+    /// let model = Model::builder("clock")
+    ///     .response("tick", [("second", Type::Range(0, 59))])
+    ///     .switch(Switch::from("clock").on("!tick"))
+    ///     .build()?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn response<'a>(
         self,
         name: &str,
@@ -310,12 +404,29 @@ impl ModelBuilder {
     }
 
     /// A switch. Its label and variables may be declared later.
+    ///
+    /// ```
+    /// use ioco::{Model, Switch};
+    ///
+    /// let model = Model::builder("lamp")
+    ///     .switch(Switch::from("off").on("?press").to("on"))
+    ///     .switch(Switch::from("on").on("?press").to("off"))
+    ///     .stimulus("press", [])
+    ///     .build()?;
+    /// assert_eq!(model.switches(), 2);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn switch(mut self, switch: Switch) -> ModelBuilder {
         self.switches.push(switch);
         self
     }
 
     /// The model, or everything that is wrong with it.
+    ///
+    /// ```
+    /// let wrong = ioco::Model::builder("empty").build().unwrap_err();
+    /// assert_eq!(wrong.mistakes(), ["a model needs a switch"]);
+    /// ```
     pub fn build(mut self) -> Result<Model, ModelError> {
         if self.switches.is_empty() {
             self.mistakes.push("a model needs a switch".to_owned());

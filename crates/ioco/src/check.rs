@@ -154,6 +154,15 @@ pub struct Check {
 
 impl Check {
     /// A check against this model: text in AML, or a [`Model`].
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::Check::new(model)?.run(system)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn new<M: TryInto<Model>>(model: M) -> Result<Check, Error>
     where
         Error: From<M::Error>,
@@ -173,12 +182,32 @@ impl Check {
     }
 
     /// Where randomness starts. The same seed and the same responses give the same tests.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::Check::new(model)?.seed(7).run(system)?;
+    /// assert_eq!(report.seed(), 7);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn seed(mut self, seed: u64) -> Check {
         self.settings.seed = seed;
         self
     }
 
     /// How many tests are run; 100 unless this says otherwise.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::Check::new(model)?.tests(3).run(system)?;
+    /// assert_eq!(report.tests(), 3);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn tests(mut self, tests: u64) -> Check {
         self.settings.stop.tests = Some(tests);
         self
@@ -186,6 +215,16 @@ impl Check {
 
     /// How many stimuli, responses and silences one test has; 100 unless this says otherwise. A test
     /// goes on a little longer while a response is due.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::Check::new(model)?.tests(1).steps(10).run(system)?;
+    /// assert!(report.steps() >= 10);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn steps(mut self, steps: u64) -> Check {
         self.settings.stop = StopConditions {
             steps_per_test: steps,
@@ -211,6 +250,17 @@ impl Check {
     }
 
     /// Which stimulus is chosen next.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// use ioco::{Check, Strategy};
+    ///
+    /// let report = Check::new(model)?.strategy(Strategy::Transitions).run(system)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn strategy(mut self, strategy: Strategy) -> Check {
         self.settings.strategy = match strategy {
             Strategy::Random => StrategyKind::uniform(),
@@ -223,6 +273,17 @@ impl Check {
     }
 
     /// What conforming means.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// use ioco::{Check, Relation};
+    ///
+    /// let report = Check::new(model)?.relation(Relation::Uioco).run(system)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn relation(mut self, relation: Relation) -> Check {
         self.relation = match relation {
             Relation::Ioco => ioco_sts::Relation::Ioco,
@@ -232,6 +293,17 @@ impl Check {
     }
 
     /// Who answers whether a guard can hold.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// use ioco::{Check, Solver};
+    ///
+    /// let report = Check::new(model)?.solver(Solver::Embedded).run(system)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn solver(mut self, solver: Solver) -> Check {
         self.solver = solver;
         self
@@ -262,6 +334,16 @@ impl Check {
     }
 
     /// Tests a system. Ends with the first failure.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::Check::new(model)?.run(system)?;
+    /// assert_eq!(report.passed(), report.tests());
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn run(&self, system: impl System) -> Result<Report, Error> {
         let sts = self.model.sts();
         let semantics = self.semantics()?;

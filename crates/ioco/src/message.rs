@@ -36,26 +36,86 @@ impl Stimulus {
     }
 
     /// The name of the label, without its mark: `open` for `?open`.
+    ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("item", Type::Range(1, 9))])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     assert_eq!(put.name(), "put");
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The name of the channel that the model declares the label on.
+    ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("item", Type::Range(1, 9))])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     assert_eq!(put.channel(), "system");
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn channel(&self) -> &str {
         &self.channel
     }
 
     /// The value of a parameter; `None` when the model has no such parameter, or has left it unset.
+    ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("item", Type::Range(1, 9))])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     assert!(put.get("item").is_some() && put.get("price").is_none());
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn get(&self, parameter: &str) -> Option<&Value> {
         find(&self.values, parameter)
     }
 
     /// All values, in the order of the model. Parameters that are unset are left out.
+    ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("item", Type::Range(1, 9))])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     assert_eq!(put.values().len(), 1);
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }
 
     /// The value of an integer parameter.
+    ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("item", Type::Range(1, 9))])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     assert!((1..=9).contains(&put.integer("item")));
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     ///
     /// # Panics
     ///
@@ -71,6 +131,18 @@ impl Stimulus {
 
     /// The value of a boolean parameter.
     ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("heavy", Type::Boolean)])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     let is_heavy: bool = put.boolean("heavy");
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
+    ///
     /// # Panics
     ///
     /// If there is no such boolean.
@@ -84,6 +156,18 @@ impl Stimulus {
 
     /// The value of a decimal parameter.
     ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("weight", Type::Decimal)])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     let weight: ioco::Decimal = put.decimal("weight");
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
+    ///
     /// # Panics
     ///
     /// If there is no such decimal.
@@ -96,6 +180,18 @@ impl Stimulus {
     }
 
     /// The value of a string parameter, or the name of a member of an enumeration.
+    ///
+    /// ```
+    /// # use ioco::{Model, Switch, Type};
+    /// # let model = Model::builder("shelf").stimulus("put", [("colour", Type::enumeration("Colour", ["red", "green"]))])
+    /// #     .switch(Switch::from("shelf").on("?put")).build()?;
+    /// let shelf = ioco::from_fn(|| (), |_, put| {
+    ///     assert!(["red", "green"].contains(&put.string("colour")));
+    ///     vec![]
+    /// });
+    /// ioco::check(model, shelf)?;
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     ///
     /// # Panics
     ///
@@ -141,6 +237,11 @@ pub struct Response {
 impl Response {
     /// A response without values. Where several channels of the model have a response of this name,
     /// `channel.name` says which.
+    ///
+    /// ```
+    /// let empty = ioco::Response::new("empty");
+    /// assert_eq!(empty.to_string(), "!empty");
+    /// ```
     pub fn new(name: impl Into<String>) -> Response {
         Response {
             name: name.into(),
@@ -149,6 +250,11 @@ impl Response {
     }
 
     /// Adds the value of a parameter.
+    ///
+    /// ```
+    /// let taken = ioco::Response::new("taken").with("item", 3).with("heavy", false);
+    /// assert_eq!(taken.to_string(), "!taken(item=3, heavy=false)");
+    /// ```
     #[must_use]
     pub fn with(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Response {
         self.values.push((parameter.into(), value.into()));
@@ -156,16 +262,30 @@ impl Response {
     }
 
     /// The name of the label, without its mark.
+    ///
+    /// ```
+    /// assert_eq!(ioco::Response::new("taken").name(), "taken");
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The value of a parameter, if it was given.
+    ///
+    /// ```
+    /// let taken = ioco::Response::new("taken").with("item", 3);
+    /// assert_eq!(taken.get("item"), Some(&ioco::Value::Integer(3)));
+    /// ```
     pub fn get(&self, parameter: &str) -> Option<&Value> {
         find(&self.values, parameter)
     }
 
     /// All values, in the order in which they were added.
+    ///
+    /// ```
+    /// let taken = ioco::Response::new("taken").with("item", 3);
+    /// assert_eq!(taken.values(), [("item".to_owned(), ioco::Value::Integer(3))]);
+    /// ```
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }

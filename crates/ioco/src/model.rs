@@ -108,16 +108,40 @@ impl Model {
     }
 
     /// The model's name: that of its process, or of its file where there are several.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// assert_eq!(model.name(), "echo");
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn name(&self) -> &str {
         self.sts.name()
     }
 
     /// How many locations it has.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// assert_eq!(model.locations(), 2);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn locations(&self) -> usize {
         self.sts.locations().len()
     }
 
     /// How many switches it has.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// assert_eq!(model.switches(), 2);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn switches(&self) -> usize {
         self.sts.switches().len()
     }
@@ -183,6 +207,11 @@ impl ModelError {
     }
 
     /// The mistakes, in the order of the text.
+    ///
+    /// ```
+    /// let wrong = ioco::Model::aml("process('x') { recieve 'ping' }").unwrap_err();
+    /// assert!(wrong.mistakes()[0].contains("recieve"));
+    /// ```
     pub fn mistakes(&self) -> &[String] {
         &self.mistakes
     }

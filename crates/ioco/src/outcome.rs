@@ -28,42 +28,122 @@ pub struct Report {
 
 impl Report {
     /// The seed that repeats this run.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert_eq!(report.seed(), 0);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn seed(&self) -> u64 {
         self.summary.seed
     }
 
     /// Tests that were run.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert_eq!(report.tests(), 100);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn tests(&self) -> u64 {
         self.summary.tests
     }
 
     /// Tests that passed.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert_eq!(report.passed(), 100);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn passed(&self) -> u64 {
         self.summary.passed
     }
 
     /// Tests that say nothing about the system: the model, or the solver, left something open.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert_eq!(report.inconclusive(), 0);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn inconclusive(&self) -> u64 {
         self.summary.inconclusive
     }
 
     /// Stimuli, responses and silences of all tests.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert!(report.steps() >= 100 * report.tests());
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn steps(&self) -> u64 {
         self.summary.steps()
     }
 
     /// Switches that the model has.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert_eq!(report.switches(), 2);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn switches(&self) -> u64 {
         self.summary.switches
     }
 
     /// Switches that the tests took.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert_eq!(report.covered_switches(), 2);
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn covered_switches(&self) -> u64 {
         self.summary.covered_switches
     }
 
     /// Kept failures that were not run, and why: the model has changed since, or the file cannot be
     /// read.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["pong".into()]);
+    /// let report = ioco::check(model, system)?;
+    /// assert!(report.skipped_failures().is_empty());
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn skipped_failures(&self) -> &[String] {
         &self.skipped
     }
@@ -121,35 +201,96 @@ pub struct Failure {
 impl Failure {
     /// `D001` unexpected response, `D002` missing response, `D003` wrong value, `E004` a system that
     /// panicked; `ioco explain CODE` says more.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["bang".into()]);
+    /// let Err(ioco::Error::Failed(failure)) = ioco::check(model, system) else { panic!("found nothing") };
+    /// assert_eq!(failure.code(), "D001");
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn code(&self) -> &str {
         &self.explanation.code
     }
 
     /// What happened, in one sentence.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["bang".into()]);
+    /// let Err(ioco::Error::Failed(failure)) = ioco::check(model, system) else { panic!("found nothing") };
+    /// assert!(!failure.title().is_empty());
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn title(&self) -> &str {
         &self.explanation.title
     }
 
     /// The steps of the shortest failing test that was found. The last one is what the model does not
     /// allow.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["bang".into()]);
+    /// let Err(ioco::Error::Failed(failure)) = ioco::check(model, system) else { panic!("found nothing") };
+    /// assert_eq!(failure.trace()[0], "?ping");
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn trace(&self) -> Vec<&str> {
         let rows = self.explanation.rows.iter();
         rows.map(|row| row.text.as_str()).collect()
     }
 
     /// What the model allows instead of the last step.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["bang".into()]);
+    /// let Err(ioco::Error::Failed(failure)) = ioco::check(model, system) else { panic!("found nothing") };
+    /// assert!(failure.allowed().iter().any(|label| label.contains("!pong")));
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn allowed(&self) -> &[String] {
         &self.explanation.allowed
     }
 
     /// Not every run that should confirm the failure showed it: the system does not always answer the
     /// same, or its reset does not reset everything.
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["bang".into()]);
+    /// let Err(ioco::Error::Failed(failure)) = ioco::check(model, system) else { panic!("found nothing") };
+    /// assert!(!failure.is_flaky());
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn is_flaky(&self) -> bool {
         let confirmed = self.explanation.confirmed;
         confirmed.is_some_and(|(failed, runs)| failed < runs)
     }
 
     /// The file in which it is kept ([`Check::keep_failures_in`](crate::Check::keep_failures_in)).
+    ///
+    /// ```
+    /// # let model = ioco::Model::builder("echo").stimulus("ping", []).response("pong", [])
+    /// #     .switch(ioco::Switch::from("idle").on("?ping").to("busy"))
+    /// #     .switch(ioco::Switch::from("busy").on("!pong").to("idle")).build()?;
+    /// # let system = ioco::from_fn(|| (), |_, _| vec!["bang".into()]);
+    /// let Err(ioco::Error::Failed(failure)) = ioco::check(model, system) else { panic!("found nothing") };
+    /// // `Check::keep_failures_in` names a folder.
+    /// assert!(failure.kept_in().is_none());
+    /// # Ok::<(), ioco::Error>(())
+    /// ```
     pub fn kept_in(&self) -> Option<&Path> {
         self.kept.as_deref()
     }

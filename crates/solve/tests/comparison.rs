@@ -6,6 +6,9 @@
 //! --minutes N` goes on with new seeds. Without a z3 program the comparison is with the enumeration
 //! alone, and says so.
 
+// The ban on the environment is for the crate, not for its tests.
+#![allow(clippy::disallowed_methods)]
+
 #[path = "../../adapters/src/solver_process.rs"]
 #[allow(
     dead_code,

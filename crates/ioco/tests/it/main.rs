@@ -4,6 +4,7 @@ mod asynchronous;
 mod bank;
 mod built;
 mod containers;
+mod documented;
 mod kept;
 mod misbehaving;
 mod values;

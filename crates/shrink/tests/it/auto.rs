@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use ioco_shrink::{BugKind, Confidence, Ended, Options, Pipeline, Runner, Shrunk, shrink};
+use ioco_shrink::{BugKind, Confidence, Ended, Options, Runner, Shrunk};
 use ioco_sts::{Action, Direction, Execution, SetId, Step, Sts, Verdict};
 
 use crate::flat_model::{door, public_model, semantics, sts};
 use crate::flat_runner::FlatRunner;
 use crate::flat_systems::{FlatSystem, MUTANTS, system};
 use crate::published_data::cases;
+use crate::shrink_by;
 
 /// The length of the shortest failing trace: breadth first over model and system together.
 fn shortest_failing(sts: &Arc<Sts>, mut start: impl FnMut() -> Box<dyn FlatSystem>) -> usize {
@@ -108,16 +109,8 @@ fn models() -> Vec<(&'static str, u32, Arc<Sts>)> {
 }
 
 fn auto(sts: &Arc<Sts>, failure: &Execution, runner: &mut dyn Runner, options: &Options) -> Shrunk {
-    let pipeline: Pipeline = "auto".parse().expect("the default");
-    shrink(
-        &pipeline,
-        &mut semantics(sts),
-        failure,
-        runner,
-        options,
-        &mut (),
-    )
-    .expect("a failing trace of the model")
+    shrink_by("auto", &mut semantics(sts), failure, runner, options)
+        .expect("a failing trace of the model")
 }
 
 #[test]
@@ -248,16 +241,8 @@ fn an_excluded_stimulus_is_never_given() {
     };
     for name in ["auto", "length-search", "sps-all-paths"] {
         let mut runner = FlatRunner::new(&sts, || system("smartdoor", "m02"));
-        let pipeline: Pipeline = name.parse().expect("a shrinker");
         let mut model = semantics(&sts);
-        let shrunk = shrink(
-            &pipeline,
-            &mut model,
-            &failure,
-            &mut runner,
-            &options,
-            &mut (),
-        );
+        let shrunk = shrink_by(name, &mut model, &failure, &mut runner, &options);
         assert!(shrunk.is_ok(), "{name}");
         let given = runner
             .log
@@ -306,14 +291,12 @@ fn a_proof_that_finds_something_shorter_takes_it_over() {
         prove: true,
         ..Options::default()
     };
-    let pipeline: Pipeline = "cycle".parse().expect("a shrinker");
-    let shrunk = shrink(
-        &pipeline,
+    let shrunk = shrink_by(
+        "cycle",
         &mut semantics(&sts),
         &failure,
         &mut runner,
         &options,
-        &mut (),
     )
     .expect("a failing trace");
     assert_eq!(shrunk.execution.length(), 2);
@@ -328,14 +311,12 @@ fn a_budget_keeps_the_best_so_far() {
         runs: Some(1),
         ..Options::default()
     };
-    let pipeline: Pipeline = "elem".parse().expect("a shrinker");
-    let shrunk = shrink(
-        &pipeline,
+    let shrunk = shrink_by(
+        "elem",
         &mut semantics(&sts),
         &failure,
         &mut runner,
         &options,
-        &mut (),
     )
     .expect("a failing trace");
     assert_eq!((shrunk.runs, shrunk.ended), (1, Ended::Budget));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ioco_shrink::{Confidence, Confirmation, Options, Pipeline, Runner, Shrunk, shrink};
+use ioco_shrink::{Confidence, Confirmation, Options, Runner, Shrunk};
 use ioco_sts::{
     Action, Deviation, DeviationKind, Direction, Execution, Observed, Step, Sts, Verdict,
 };
@@ -10,6 +10,7 @@ use ioco_sts::{
 use crate::flat_model::{Transition, semantics, sts};
 use crate::flat_runner::FlatRunner;
 use crate::flat_systems::FlatSystem;
+use crate::shrink_by;
 
 fn transitions(text: &str) -> Vec<Transition> {
     let lines = text.split_whitespace().map(|line| {
@@ -35,9 +36,8 @@ fn shrunk(
     runner: &mut dyn Runner,
     options: &Options,
 ) -> Shrunk {
-    let pipeline: Pipeline = name.parse().expect("a shrinker");
     let mut model = semantics(sts);
-    shrink(&pipeline, &mut model, failure, runner, options, &mut ()).expect("a failing trace")
+    shrink_by(name, &mut model, failure, runner, options).expect("a failing trace")
 }
 
 /// Answers `!error` to every `?last`.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use ioco_shrink::{Ended, Options, Pipeline, Runner, shrink};
+use ioco_shrink::{Ended, Options, Runner as _};
 use ioco_sts::{Action, Direction, Sts};
 use proptest::prelude::*;
 
 use crate::flat_model::{Transition, semantics, sts};
 use crate::flat_runner::FlatRunner;
 use crate::flat_systems::FlatSystem;
+use crate::shrink_by;
 
 /// One state, `n` stimuli that change nothing; the system says `!error` once it has had all of
 /// them, in order.
@@ -51,17 +52,9 @@ fn cost(shrinker: &str, n: usize) -> usize {
     });
     let stimuli: Vec<Action> = (0..n).map(|i| stimulus(&sts, &format!("s{i}"))).collect();
     let failure = runner.run(&stimuli);
-    let pipeline: Pipeline = shrinker.parse().expect("a shrinker");
     let options = Options::default();
     let mut model = semantics(&sts);
-    let shrunk = shrink(
-        &pipeline,
-        &mut model,
-        &failure,
-        &mut runner,
-        &options,
-        &mut (),
-    );
+    let shrunk = shrink_by(shrinker, &mut model, &failure, &mut runner, &options);
     let shrunk = shrunk.expect("a failing trace");
     assert_eq!(shrunk.execution, failure, "{shrinker} {n}");
     shrunk.runs
@@ -156,17 +149,9 @@ fn a_wrong_target_that_shows_late_is_explained() {
     };
     let failure = runner.run(&list(&[1, 0, 1, 0, 1, 2, 1, 0, 1, 0, 1, 0, 1]));
     assert!(failure.deviation().is_some());
-    let pipeline: Pipeline = "auto".parse().expect("a shrinker");
     let (mut model, options) = (semantics(&sts), Options::default());
-    let shrunk = shrink(
-        &pipeline,
-        &mut model,
-        &failure,
-        &mut runner,
-        &options,
-        &mut (),
-    )
-    .expect("a failing trace");
+    let shrunk =
+        shrink_by("auto", &mut model, &failure, &mut runner, &options).expect("a failing trace");
     let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
     assert_eq!(stimuli, list(&[0, 0, 2, 0, 0, 0, 1]));
     // A few runs find it, and each of the seven stimuli is left out once.
@@ -196,10 +181,9 @@ proptest! {
         let failure = runner.run(&known);
         prop_assume!(failure.deviation().is_some());
         for name in ["auto", "cycle+delta", "binary", "koopman-cycle", "sps-por-subpaths"] {
-            let pipeline: Pipeline = name.parse().expect("a shrinker");
             let mut model = semantics(&sts);
             let options = Options::default();
-            let shrunk = shrink(&pipeline, &mut model, &failure, &mut runner, &options, &mut ())
+            let shrunk = shrink_by(name, &mut model, &failure, &mut runner, &options)
                 .expect("a failing trace");
             prop_assert_eq!(&shrunk.ended, &Ended::Finished);
             prop_assert!(name.starts_with("sps") || shrunk.execution.length() <= failure.length());

@@ -1,12 +1,13 @@
 //! Every shrinker on random models and systems: what it returns fails and is not longer, it keeps to its
 //! runs, and what it claims is what trying everything shows.
 
-use ioco_shrink::{Ended, Options, Pipeline, Runner, SHRINKERS, Shrunk, shrink};
+use ioco_shrink::{Ended, Options, Runner as _, SHRINKERS, Shrunk};
 use ioco_sts::{Action, Execution, Verdict};
 use proptest::prelude::*;
 
 use crate::flat_model::semantics;
 use crate::random_system::{Mistaken, RandomRunner, mistaken, model};
+use crate::shrink_by;
 
 /// The length of the shortest failing trace below `bound`, by running every list that the model takes.
 fn shortest_below(runner: &mut RandomRunner, bound: usize) -> Option<usize> {
@@ -58,16 +59,8 @@ fn shrunk(
 ) -> (Shrunk, usize) {
     let sts = system.model.sts();
     let mut runner = RandomRunner::new(&sts, system.clone());
-    let pipeline: Pipeline = name.parse().expect("a shrinker");
     let mut model = semantics(&sts);
-    let shrunk = shrink(
-        &pipeline,
-        &mut model,
-        failure,
-        &mut runner,
-        options,
-        &mut (),
-    );
+    let shrunk = shrink_by(name, &mut model, failure, &mut runner, options);
     (shrunk.expect("a failing trace"), runner.runs)
 }
 

@@ -10,6 +10,7 @@ use ioco_sts::{
 };
 
 use crate::flat_model::{Transition, semantics, sts};
+use crate::shrink_by;
 
 fn aml(text: &str) -> Arc<Sts> {
     let loaded = ioco_aml::load_text("model.aml", text);
@@ -83,21 +84,13 @@ fn auto_ends_on_a_model_that_may_send_for_ever() {
     };
     let failure = runner.run(&list);
     for shrinker in SHRINKERS {
-        let pipeline: Pipeline = shrinker.name.parse().expect("a shrinker");
         let options = Options {
             runs: Some(200),
             prove: true,
             ..Options::default()
         };
         let mut model = semantics(&sts);
-        let shrunk = shrink(
-            &pipeline,
-            &mut model,
-            &failure,
-            &mut runner,
-            &options,
-            &mut (),
-        );
+        let shrunk = shrink_by(shrinker.name, &mut model, &failure, &mut runner, &options);
         assert_eq!(shrunk.expect("a failing trace").execution.length(), 5);
     }
 }
@@ -193,16 +186,8 @@ fn a_queue_of_paths_that_lead_nowhere_needs_no_stack() {
             };
             let failure = runner.run(&list);
             assert!(failure.deviation().is_some());
-            let pipeline: Pipeline = name.parse().expect("a shrinker");
             let mut model = semantics(&sts);
-            let shrunk = shrink(
-                &pipeline,
-                &mut model,
-                &failure,
-                &mut runner,
-                &Options::default(),
-                &mut (),
-            );
+            let shrunk = shrink_by(name, &mut model, &failure, &mut runner, &Options::default());
             assert!(shrunk.is_ok(), "{name}");
             assert!(runner.log.len() > 1, "{name}");
         }
@@ -265,21 +250,13 @@ fn actions_with_other_values_are_other_actions() {
             let mut runner = stack_runner(&sts);
             let failure = runner.run(&list);
             assert!(failure.deviation().is_some());
-            let pipeline: Pipeline = name.parse().expect("a shrinker");
             let options = Options {
                 simplify_values: false,
                 ..Options::default()
             };
             let mut model = with_solver(&sts);
-            let shrunk = shrink(
-                &pipeline,
-                &mut model,
-                &failure,
-                &mut runner,
-                &options,
-                &mut (),
-            )
-            .expect("a failing trace");
+            let shrunk = shrink_by(name, &mut model, &failure, &mut runner, &options)
+                .expect("a failing trace");
             let stimuli: Vec<Action> = shrunk.execution.stimuli().cloned().collect();
             let wanted = [stimulus(&sts, "push", &[7]), stimulus(&sts, "check", &[])];
             assert_eq!(stimuli, wanted, "{name}, {first} before {second}");
@@ -298,18 +275,10 @@ fn the_search_by_length_gives_values() {
     ];
     let mut runner = stack_runner(&sts);
     let failure = runner.run(&list);
-    let pipeline: Pipeline = "length-search".parse().expect("a shrinker");
     let mut model = with_solver(&sts);
     let options = Options::default();
-    let shrunk = shrink(
-        &pipeline,
-        &mut model,
-        &failure,
-        &mut runner,
-        &options,
-        &mut (),
-    )
-    .expect("a failing trace");
+    let shrunk = shrink_by("length-search", &mut model, &failure, &mut runner, &options)
+        .expect("a failing trace");
     let given = runner.log.iter().flatten();
     assert!(given.clone().any(|action| !action.values.is_empty()));
     assert_eq!(shrunk.execution.stimuli().count(), 2);
@@ -350,21 +319,13 @@ fn a_prefix_that_was_interrupted_is_not_taken_for_one_that_passed() {
     let x = sts.label_named(Direction::Response, "x").expect("known");
     let x = Step::Response(Action::plain(x));
     let failure = missing(&mut model, vec![x.clone(), a.clone(), a, x]);
-    let pipeline: Pipeline = "auto".parse().expect("a shrinker");
     let options = Options {
         interrupted: true,
         same: true,
         ..Options::default()
     };
     let mut runner = Late(semantics(&sts));
-    let shrunk = shrink(
-        &pipeline,
-        &mut model,
-        &failure,
-        &mut runner,
-        &options,
-        &mut (),
-    );
+    let shrunk = shrink_by("auto", &mut model, &failure, &mut runner, &options);
     let shrunk = shrunk.expect("a failing trace");
     assert_eq!(shrunk.execution.length(), 0);
     assert!(shrunk.runs > 0);

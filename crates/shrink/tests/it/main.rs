@@ -16,3 +16,18 @@ mod random_system;
 mod reconstruction;
 mod sps;
 mod trace_centric;
+
+use ioco_shrink::{Options, Pipeline, Runner, ShrinkError, Shrunk, shrink};
+use ioco_sts::{Execution, Semantics};
+
+/// Shrinks with the shrinkers of this name.
+fn shrink_by(
+    name: &str,
+    model: &mut Semantics,
+    failure: &Execution,
+    runner: &mut dyn Runner,
+    options: &Options,
+) -> Result<Shrunk, ShrinkError> {
+    let pipeline: Pipeline = name.parse().expect("a shrinker");
+    shrink(&pipeline, model, failure, runner, options, &mut ())
+}

@@ -1,11 +1,12 @@
 //! Models that are not deterministic, and pruning (van den Broek 2024, sections 4.1 and 4.2).
 
-use ioco_shrink::{BugKind, Options, Pipeline, Pruning, Runner, shrink};
+use ioco_shrink::{BugKind, Options, Pruning, Runner as _};
 use ioco_sts::{Action, Direction};
 
 use crate::flat_model::{Transition, semantics, sts};
 use crate::flat_runner::FlatRunner;
 use crate::flat_systems::FlatSystem;
+use crate::shrink_by;
 
 fn transitions(text: &str) -> Vec<Transition> {
     text.split(", ")
@@ -58,16 +59,8 @@ fn shrunk(
         .collect();
     let failure = runner.run(&list);
     assert!(failure.deviation().is_some());
-    let pipeline: Pipeline = "sps-all-paths".parse().expect("a shrinker");
     let mut model = semantics(&sts);
-    let shrunk = shrink(
-        &pipeline,
-        &mut model,
-        &failure,
-        &mut runner,
-        options,
-        &mut (),
-    );
+    let shrunk = shrink_by("sps-all-paths", &mut model, &failure, &mut runner, options);
     let shrunk = shrunk.expect("a failing trace");
     let names = shrunk
         .execution

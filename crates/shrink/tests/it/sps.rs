@@ -1,13 +1,14 @@
 //! The shortest-path shrinkers: the example of van den Broek 2024, section 4.5, candidate by candidate, and
 //! the published figures.
 
-use ioco_shrink::{BugKind, Ended, Options, Pipeline, Runner, shrink};
+use ioco_shrink::{BugKind, Ended, Options, Runner as _};
 use ioco_sts::{Action, Direction};
 
 use crate::flat_model::{Transition, semantics, sts};
 use crate::flat_runner::FlatRunner;
 use crate::flat_systems::FlatSystem;
 use crate::published_data::cases;
+use crate::shrink_by;
 
 /// Figure 4.5, stimuli only: three diamonds and a short cut from state 1 to state 14.
 fn figure() -> Vec<Transition> {
@@ -66,14 +67,12 @@ fn candidates(shrinker: &str, trace: &str) -> String {
         .collect();
     let failure = runner.run(&stimuli);
     runner.log.clear();
-    let pipeline: Pipeline = shrinker.parse().expect("a shrinker");
-    let shrunk = shrink(
-        &pipeline,
+    let shrunk = shrink_by(
+        shrinker,
         &mut semantics(&sts),
         &failure,
         &mut runner,
         &Options::default(),
-        &mut (),
     )
     .expect("a failing trace");
     assert_eq!(shrunk.kind, BugKind::Trace);
@@ -163,21 +162,13 @@ fn state_bugs_take_one_run_and_reach_the_published_length() {
             continue;
         }
         for name in ["sps-all-paths", "sps-por-label-count", "sps-por-subpaths"] {
-            let pipeline: Pipeline = name.parse().expect("a known pipeline");
             let mut model = semantics(&case.sts);
             let mut lengths = Vec::new();
             for failure in case.failures() {
                 let mut runner = case.runner();
                 let options = Options::default();
-                let shrunk = shrink(
-                    &pipeline,
-                    &mut model,
-                    &failure,
-                    &mut runner,
-                    &options,
-                    &mut (),
-                )
-                .expect("a failing trace of the model");
+                let shrunk = shrink_by(name, &mut model, &failure, &mut runner, &options)
+                    .expect("a failing trace of the model");
                 assert_eq!(
                     (shrunk.runs, shrunk.kind),
                     (1, BugKind::State),
@@ -198,16 +189,14 @@ fn all_paths_finishes_where_the_published_one_ran_out_of_time() {
         if case.experiment != "koopman" {
             continue;
         }
-        let pipeline: Pipeline = "sps-all-paths".parse().expect("a shrinker");
         // One trace each keeps the test short; the experiment runs them all.
         let failure = &case.failures()[0];
-        let shrunk = shrink(
-            &pipeline,
+        let shrunk = shrink_by(
+            "sps-all-paths",
             &mut semantics(&case.sts),
             failure,
             &mut case.runner(),
             &Options::default(),
-            &mut (),
         )
         .expect("a failing trace of the model");
         assert_eq!(shrunk.ended, Ended::Finished, "{}", case.mutant);

@@ -266,7 +266,7 @@ impl<'a> Query<'a> {
     }
 
     /// The conditions that speak of one unknown alone.
-    fn conditions_on(&self, unknown: usize) -> Vec<&Expr> {
+    pub(super) fn conditions_on(&self, unknown: usize) -> Vec<&Expr> {
         // The last ones first: they were added when others were taken apart.
         let conditions = self.conditions.iter().rev();
         let parts = conditions.flat_map(|condition| condition.conjuncts().into_iter().rev());

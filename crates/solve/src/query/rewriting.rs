@@ -3,9 +3,9 @@
 use ioco_sts::{BinaryOp, Expr, Function, UnaryOp, Value};
 
 /// Functions that call each other are written out so deep.
-const MAX_CALLS: u32 = 4;
+pub(super) const MAX_CALLS: u32 = 4;
 /// Larger expressions are not made of calls.
-const MAX_INLINED: usize = 400;
+pub(super) const MAX_INLINED: usize = 400;
 
 /// Sets of one as equalities, and calls as what they come to, where that is the same: an argument without a value is an error also
 /// where the function does not use it.

@@ -1,8 +1,9 @@
 //! Every rewriting of a question keeps what it means: held against evaluation for small values.
 
-use ioco_sts::{FunctionId, IntRange, StructId, StructType};
+use ioco_sts::{BinaryOp, Env, EvalError, FunctionId, IntRange, StructId, StructType, UnaryOp};
 use rand::SeedableRng as _;
 
+use super::rewriting::{MAX_CALLS, MAX_INLINED, replace, replace_fields};
 use super::*;
 
 use BinaryOp::{Add, And, Div, Eq, Gt, Index, Ne, Or, Rem};
