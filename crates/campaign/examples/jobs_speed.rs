@@ -473,8 +473,13 @@ impl Bench {
             passed: (clock == Clock::Virtual).then_some(passed),
             reached: None,
         };
-        campaign.run(&mut watch)?;
-        let missed = || CampaignError::usage("what was looked for was not found");
+        let outcome = campaign.run(&mut watch)?;
+        let missed = || {
+            let summary = &outcome.summary;
+            CampaignError::usage(format!(
+                "what was looked for was not found: {strategy}, {jobs} jobs, seed {seed}: {summary:?}"
+            ))
+        };
         watch.reached.ok_or_else(missed)
     }
 }
