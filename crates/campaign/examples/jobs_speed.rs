@@ -432,6 +432,8 @@ impl Bench {
             seed: Some(seed + 1),
             steps: Some(STEPS),
             time: Some("30m".to_owned()),
+            // A busy machine must not look like a missing response.
+            timeout: Some("30s".to_owned()),
             coverage: (goal == Goal::Coverage).then_some(COVERAGE),
             ..TestSettings::default()
         };
