@@ -432,6 +432,8 @@ impl Bench {
             seed: Some(seed + 1),
             steps: Some(STEPS),
             time: Some("30m".to_owned()),
+            // A busy machine must not look like a missing response.
+            timeout: Some("30s".to_owned()),
             coverage: (goal == Goal::Coverage).then_some(COVERAGE),
             ..TestSettings::default()
         };
@@ -473,8 +475,13 @@ impl Bench {
             passed: (clock == Clock::Virtual).then_some(passed),
             reached: None,
         };
-        campaign.run(&mut watch)?;
-        let missed = || CampaignError::usage("what was looked for was not found");
+        let outcome = campaign.run(&mut watch)?;
+        let missed = || {
+            let summary = &outcome.summary;
+            CampaignError::usage(format!(
+                "what was looked for was not found: {strategy}, {jobs} jobs, seed {seed}: {summary:?}"
+            ))
+        };
         watch.reached.ok_or_else(missed)
     }
 }

@@ -18,6 +18,8 @@ const TIME: &str = "15s";
 struct Figures {
     orders: f64,
     steps: f64,
+    /// Events that the coordinator took and kept: every step, and the beginning and the end of every test.
+    events: f64,
     /// Bytes of an order and of its outcome.
     order: u64,
     outcome: u64,
@@ -41,16 +43,17 @@ pub fn run(ioco: &Path, counts: &[usize]) -> Result<(), String> {
     let database = Database::new(&postgres.program("psql"), &postgres.url(), "scale")?;
     println!("campaigns of {TIME}; PostgreSQL; NATS with sync_interval: always; tests of 20 steps");
     println!(
-        "{:>7} {:>6}  {:>8} {:>7} {:>5}  {:>7} {:>8}  {:>11} {:>7}  {:>8} {:>11} {:>7}",
-        "", "", "", "", "", "bytes", "bytes", "ms/order", "ms", "MB per", "MB", "MB"
+        "{:>7} {:>6}  {:>8} {:>7} {:>5} {:>8}  {:>7} {:>8}  {:>11} {:>7}  {:>8} {:>11} {:>7}",
+        "", "", "", "", "", "", "bytes", "bytes", "ms/order", "ms", "MB per", "MB", "MB"
     );
     println!(
-        "{:>7} {:>6}  {:>8} {:>7} {:>5}  {:>7} {:>8}  {:>11} {:>7}  {:>8} {:>11} {:>7}",
+        "{:>7} {:>6}  {:>8} {:>7} {:>5} {:>8}  {:>7} {:>8}  {:>11} {:>7}  {:>8} {:>11} {:>7}",
         "workers",
         "answer",
         "orders/s",
         "steps/s",
         "/N",
+        "events/s",
         "order",
         "outcome",
         "coordinator",
@@ -72,10 +75,11 @@ pub fn run(ioco: &Path, counts: &[usize]) -> Result<(), String> {
         };
         let megabytes = |kilobytes: u64| kilobytes as f64 / 1024.0;
         println!(
-            "{workers:>7} {:>6}  {:>8.1} {:>7.0} {share:>5}  {:>7} {:>8}  {:>11.2} {:>7.2}  {:>8.1} {:>11.1} {:>7.1}",
+            "{workers:>7} {:>6}  {:>8.1} {:>7.0} {share:>5} {:>8.0}  {:>7} {:>8}  {:>11.2} {:>7.2}  {:>8.1} {:>11.1} {:>7.1}",
             format!("{answer} ms"),
             figures.orders,
             figures.steps,
+            figures.events,
             figures.order,
             figures.outcome,
             figures.coordinator,
@@ -141,10 +145,13 @@ fn measure(
     let steps = of(
         "SELECT COALESCE(SUM(steps), 0) FROM tests WHERE run = (SELECT run FROM campaigns WHERE id = '$1')",
     )?;
+    let tests =
+        of("SELECT COUNT(*) FROM tests WHERE run = (SELECT run FROM campaigns WHERE id = '$1')")?;
     let each = |total: f64| total * 1000.0 / outcomes.max(1) as f64;
     Ok(Figures {
         orders: outcomes as f64 / seconds,
         steps: steps as f64 / seconds,
+        events: (steps + 2 * tests) as f64 / seconds,
         order: of(
             "SELECT COALESCE(AVG(octet_length(body)), 0)::BIGINT FROM orders WHERE campaign = '$1'",
         )?,
