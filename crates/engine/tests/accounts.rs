@@ -92,6 +92,7 @@ fn the_numbers_of_a_run_are_those_of_its_tests() {
     let expected = Summary {
         seed: 5,
         tests: 6,
+        restarts: 0,
         passed: 1,
         failed: 3,
         inconclusive: 1,
