@@ -403,7 +403,7 @@ mod tests {
         figures.add(Figures {
             tests: 1,
             steps: 2,
-            deviations: figures.deviations.repeat(2),
+            deviations: [figures.deviations.clone(), figures.deviations.clone()].concat(),
             clauses: vec![("R-1".to_owned(), 4), ("R-9".to_owned(), 1)],
             ..Figures::default()
         });
