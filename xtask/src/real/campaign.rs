@@ -195,7 +195,14 @@ impl Figures {
         self.tests += more.tests;
         self.steps += more.steps;
         self.time += more.time;
-        self.deviations.extend(more.deviations);
+        for found in more.deviations {
+            let is_same = |other: &Deviation| {
+                (&other.title, &other.clauses) == (&found.title, &found.clauses)
+            };
+            if !self.deviations.iter().any(is_same) {
+                self.deviations.push(found);
+            }
+        }
         self.unconfirmed.extend(more.unconfirmed);
         for (id, steps) in more.clauses {
             match self.clauses.iter_mut().find(|(known, _)| *known == id) {
@@ -396,11 +403,13 @@ mod tests {
         figures.add(Figures {
             tests: 1,
             steps: 2,
+            deviations: [figures.deviations.clone(), figures.deviations.clone()].concat(),
             clauses: vec![("R-1".to_owned(), 4), ("R-9".to_owned(), 1)],
             ..Figures::default()
         });
         assert_eq!((figures.tests, figures.steps), (4, 17));
         assert_eq!((figures.clauses[0].1, figures.clauses.len()), (7, 3));
+        assert_eq!(figures.deviations.len(), 1);
         let accepted = |clauses| Accepted { clauses, why: "" };
         figures.accept(&[accepted(&["R-3"]), accepted(&["R-1", "R-3"])]);
         assert_eq!((figures.deviations.len(), figures.accepted.len()), (1, 0));

@@ -81,42 +81,37 @@ fn an_acceptance_during_confirmation_is_kept() {
 
 #[test]
 fn an_acceptance_that_is_committed_holds_in_every_clone() {
-    let first = folder_with(&[]);
-    run(ioco().current_dir(first.path()).args(["new", "door"]));
-    let door = first.path().join("door");
-    let failed = run(ioco().current_dir(&door).args(["test", "--seed", "1"]));
+    let settings = "model = \"ping.aml\"\n[test]\nseed = 1\nsteps = 10\ntests = 2\n[sut]\nready_within = \"120s\"\n\
+                    command = [\"python3\", \"system.py\"]\n";
+    let model = PING.replace("timeout 10", "timeout 0.3");
+    let project = [
+        ("ping.aml", &*model),
+        ("system.py", SYSTEM),
+        ("ioco.toml", settings),
+        // It does not wait for anybody.
+        ("go", ""),
+    ];
+    let first = folder_with(&project);
+    let failed = run(ioco().current_dir(first.path()).arg("test"));
     assert_eq!(failed.code, 1, "{}", failed.all());
-    let failures = door.join(".ioco/failures");
-    let kept: Vec<PathBuf> = fs::read_dir(&failures)
-        .expect("failures")
-        .map(|file| file.expect("a file").path())
-        .filter(|file| file.extension().is_some_and(|end| end == "json"))
-        .collect();
-    let id = kept[0].file_stem().expect("a name").to_string_lossy();
+    let file = kept(&first).expect("a failure");
+    let id = file.file_stem().expect("a name").to_string_lossy();
     let why = ["accept", &*id, "--why", "the next release mends it"];
-    let accepted = run(ioco().current_dir(&door).args(why));
+    let accepted = run(ioco().current_dir(first.path()).args(why));
     assert_eq!(accepted.code, 0, "{}", accepted.all());
     // A clone has what the project keeps in version control: no store, no list of what was typed.
-    let ignored = fs::read_to_string(door.join(".ioco/.gitignore")).expect("it keeps itself out");
+    let ignored = fs::read_to_string(first.path().join(".ioco/.gitignore"));
+    let ignored = ignored.expect("results keep themselves out");
     assert!(ignored.contains("!failures/*.json"), "{ignored}");
-    let clone = first.path().join("clone");
-    fs::create_dir_all(clone.join(".ioco/failures")).expect("made");
-    for file in fs::read_dir(&door).expect("a project").flatten() {
-        if file.path().is_file() {
-            fs::copy(file.path(), clone.join(file.file_name())).expect("copied");
-        }
-    }
-    for file in &kept {
-        let name = file.file_name().expect("a name");
-        fs::copy(file, clone.join(".ioco/failures").join(name)).expect("copied");
-    }
-    let again = run(ioco()
-        .current_dir(&clone)
-        .args(["test", "--seed", "1", "--tests", "5"]));
+    let clone = folder_with(&project);
+    let unknown = run(ioco().current_dir(clone.path()).arg("test"));
+    assert_eq!(unknown.code, 1, "{}", unknown.all());
+    let clone = folder_with(&project);
+    let failures = clone.path().join(".ioco/failures");
+    fs::create_dir_all(&failures).expect("made");
+    fs::copy(&file, failures.join(file.file_name().expect("a name"))).expect("copied");
+    let again = run(ioco().current_dir(clone.path()).arg("test"));
     assert_eq!(again.code, 0, "{}", again.all());
-    assert!(
-        again.all().contains("the next release mends it"),
-        "{}",
-        again.all()
-    );
+    let said = again.all();
+    assert!(said.contains("the next release mends it"), "{said}");
 }
