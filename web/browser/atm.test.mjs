@@ -41,6 +41,8 @@ describe("the ATM", { skip: hasAtm ? false : "the benchmark models are not here"
     await page.waitForURL(/#\/run\/.+/);
     await page.getByRole("link", { name: "Run again" }).waitFor();
     await page.locator(".numbers").waitFor();
+    // The simulated system was silent in virtual time, which nobody waited for.
+    assert.equal(await page.getByText("for silence").count(), 0);
     await picture(page, "page-atm");
     assert.deepEqual(problems, []);
   });
