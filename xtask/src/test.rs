@@ -64,6 +64,7 @@ pub fn run() -> Result<(), String> {
     deployment::check()?;
     crate::readers::check()?;
     editor()?;
+    crate::editor::package()?;
     crate::web::check()?;
     need_cargo_deny()?;
     let what = [

@@ -8,8 +8,12 @@ use serde_json::{Value as Json, json};
 
 use crate::client::{Server, door, is_over, simulated};
 
+/// Many tests, quickly chosen, and each as long as it may be.
 fn long_run() -> Json {
-    json!({"model": "door.aml", "connection": simulated(), "tests": 1_000_000, "seed": 1})
+    json!({
+        "model": "door.aml", "connection": simulated(), "strategy": "random",
+        "tests": 1_000_000, "seed": 1,
+    })
 }
 
 #[test]
@@ -139,8 +143,6 @@ fn a_run_can_begin_where_somebody_walked_to() {
     let server = Server::door();
     let mut request = long_run();
     request["tests"] = json!(5);
-    // Its tests are as long as they may be.
-    request["strategy"] = json!("random");
     request["prefix"] = json!([{"label": "lock", "values": {"code": 17}}, {"label": "?unlock", "values": {"code": 17}}]);
     let (run, _) = server.run(&request);
     for number in 1..=5 {
