@@ -2,7 +2,7 @@
 //!
 //! A [`System`] is synchronous: it takes a stimulus and says at once everything that it will say
 //! before the next one. [`system`] builds one by name, right or as a mutant. [`flat`] is the same
-//! systems seen through labels without data, as published traces write them, and [`line`] lets any
+//! systems seen through labels without data, as published traces write them, and [`mod@line`] lets any
 //! of them speak the line protocol of adapters.
 
 pub mod flat;
