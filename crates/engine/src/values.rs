@@ -11,16 +11,37 @@ use rand::RngExt;
 
 use crate::random::TestRng;
 
+/// What questions for values may take of the solver, and have taken: the same on every machine.
+pub(crate) struct SolverSteps {
+    /// For each question.
+    pub budget: u64,
+    pub taken: u64,
+}
+
+impl SolverSteps {
+    pub fn new(budget: u64) -> SolverSteps {
+        SolverSteps { budget, taken: 0 }
+    }
+
+    /// Asks one question, of at most so many steps.
+    pub fn ask<T>(&mut self, budget: u64, question: impl FnOnce(&Deadline<'_>) -> T) -> T {
+        let deadline = Deadline::steps(budget);
+        let answer = question(&deadline);
+        self.taken = self.taken.saturating_add(deadline.taken());
+        answer
+    }
+}
+
 /// A stimulus of `offer` with values that the model accepts, and where it leads. `wanted` asks for
-/// values that let this very switch be taken. The solver gets `budget` steps for each switch that
-/// is tried. `None` when no such values were found in time, which does not prove that there are
+/// values that let this very switch be taken. The solver gets its budget of `steps` for each switch
+/// that is tried. `None` when no such values were found in time, which does not prove that there are
 /// none: the caller does something else then.
 pub(crate) fn choose_stimulus(
     semantics: &mut Semantics,
     set: SetId,
     offer: &Offer,
     wanted: Option<OfferedSwitch>,
-    budget: u64,
+    steps: &mut SolverSteps,
     rng: &mut TestRng,
 ) -> Option<(Action, Followed)> {
     if semantics.sts().label(offer.label).parameters.is_empty() {
@@ -33,7 +54,7 @@ pub(crate) fn choose_stimulus(
     };
     (0..tries).find_map(|turn| {
         let switch = wanted.unwrap_or(offer.switches[(first + turn) % count]);
-        let action = values_for(semantics, set, offer, switch, budget, rng)?;
+        let action = values_for(semantics, set, offer, switch, steps, rng)?;
         follow(semantics, set, action)
     })
 }
@@ -43,10 +64,9 @@ fn values_for(
     set: SetId,
     offer: &Offer,
     switch: OfferedSwitch,
-    budget: u64,
+    steps: &mut SolverSteps,
     rng: &mut TestRng,
 ) -> Option<Action> {
-    let deadline = Deadline::steps(budget);
     let sts = Arc::clone(semantics.sts());
     let guard = &sts.switch(switch.switch).enabled;
     let state = semantics.set(set).states[switch.state as usize].clone();
@@ -60,8 +80,13 @@ fn values_for(
         together = Expr::and(own, semantics.offer_condition(set, offer));
         (&together, &[][..])
     };
-    let mut values = match choose_values(&sts, offer.label, guard, valuation, rng, &deadline) {
-        Outcome::Sat(values) => fill_arrays(&sts, offer.label, guard, valuation, values, rng),
+    let chosen = steps.ask(steps.budget, |deadline| {
+        choose_values(&sts, offer.label, guard, valuation, rng, deadline)
+    });
+    let mut values = match chosen {
+        Outcome::Sat(values) => {
+            fill_arrays(&sts, offer.label, guard, valuation, values, steps, rng)
+        }
         Outcome::Unsat => return None,
         Outcome::Unknown(_) => semantics.example(offer.label, guard, valuation)?,
     };
@@ -87,6 +112,7 @@ fn fill_arrays(
     guard: &Expr,
     valuation: &[Value],
     values: Vec<Value>,
+    steps: &mut SolverSteps,
     rng: &mut TestRng,
 ) -> Vec<Value> {
     let is_empty = |value: &Value| matches!(value, Value::Array(items) if items.is_empty());
@@ -99,8 +125,9 @@ fn fill_arrays(
         let wanted = Expr::int(rng.random_range(1..=MAX_ITEMS));
         filled = Expr::and(filled, Expr::binary(BinaryOp::Eq, length, wanted));
     }
-    let deadline = Deadline::steps(ITEM_STEPS);
-    let found = choose_values(sts, label, &filled, valuation, rng, &deadline);
+    let found = steps.ask(ITEM_STEPS, |deadline| {
+        choose_values(sts, label, &filled, valuation, rng, deadline)
+    });
     found.sat().unwrap_or(values)
 }
 

@@ -7,7 +7,7 @@ use rand::RngExt;
 
 use super::{Choice, Situation};
 use crate::settings::weight_of;
-use crate::values::choose_stimulus;
+use crate::values::{SolverSteps, choose_stimulus};
 
 pub(crate) struct Random {
     /// By label; empty when all weigh the same.
@@ -61,7 +61,8 @@ impl Random {
                 budget,
                 ..
             } = &mut situation;
-            let chosen = choose_stimulus(semantics, *set, offer, None, *budget, rng);
+            let mut steps = SolverSteps::new(*budget);
+            let chosen = choose_stimulus(semantics, *set, offer, None, &mut steps, rng);
             if let Some((action, followed)) = chosen {
                 return Choice::Give(action, followed);
             }

@@ -23,7 +23,7 @@ use super::shares::Shares;
 use super::{Choice, Situation};
 use crate::coverage::Coverage;
 use crate::nearest::{Nearest, UNREACHABLE};
-use crate::values::choose_stimulus;
+use crate::values::{SolverSteps, choose_stimulus};
 
 /// One step in so many is left to chance.
 const CHANCE: u32 = 12;
@@ -155,7 +155,8 @@ impl Transitions {
             {
                 return Choice::Give(action, followed);
             }
-            match choose_stimulus(semantics, *set, offer, Some(wanted), *budget, rng) {
+            let mut steps = SolverSteps::new(*budget);
+            match choose_stimulus(semantics, *set, offer, Some(wanted), &mut steps, rng) {
                 Some((action, followed)) => return Choice::Give(action, followed),
                 None => self.block(wanted.switch),
             }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use ioco_solve::{Deadline, choose_values};
+use ioco_solve::choose_values;
 use ioco_sts::{
     Action, BinaryOp, Expr, Followed, Offer, OfferedSwitch, Semantics, SetId, State, Step, Sts,
     Value,
@@ -15,7 +15,7 @@ use rand::RngExt;
 
 use super::situations::Limits;
 use crate::random::TestRng;
-use crate::values::choose_stimulus;
+use crate::values::{SolverSteps, choose_stimulus};
 
 /// Solver steps for values at a limit: a question that takes longer is left.
 const BUDGET: u64 = 500;
@@ -27,17 +27,17 @@ pub(super) fn stimulus(
     set: SetId,
     offer: &Offer,
     wanted: OfferedSwitch,
-    budget: u64,
+    steps: &mut SolverSteps,
     rng: &mut TestRng,
 ) -> Option<(Action, Followed)> {
     let sts = Arc::clone(semantics.sts());
     if sts.label(offer.label).parameters.is_empty() {
-        return choose_stimulus(semantics, set, offer, None, budget, rng);
+        return choose_stimulus(semantics, set, offer, None, steps, rng);
     }
     let state = semantics.set(set).states[wanted.state as usize].clone();
     let special = match rng.random_range(0..10) {
-        0..3 => at_limit(&sts, limits, &state, offer, wanted, rng),
-        3..6 => mentioned(&sts, &state, offer, wanted, budget, rng),
+        0..3 => at_limit(&sts, limits, &state, offer, wanted, steps, rng),
+        3..6 => mentioned(&sts, &state, offer, wanted, steps, rng),
         _ => None,
     };
     if let Some(values) = special {
@@ -45,13 +45,17 @@ pub(super) fn stimulus(
             label: offer.label,
             values,
         };
-        if semantics.accepts(set, &action)
+        // A guard or an update may have no value for them: that is no fault of the model.
+        semantics.mute(true);
+        let is_accepted = semantics.accepts(set, &action);
+        semantics.mute(false);
+        if is_accepted
             && let Some(followed) = semantics.follow(set, &Step::Stimulus(action.clone()))
         {
             return Some((action, followed));
         }
     }
-    choose_stimulus(semantics, set, offer, Some(wanted), budget, rng)
+    choose_stimulus(semantics, set, offer, Some(wanted), steps, rng)
 }
 
 /// Values for which a comparison of this switch, or of one beside it, is at its limit.
@@ -61,6 +65,7 @@ fn at_limit(
     state: &State,
     offer: &Offer,
     wanted: OfferedSwitch,
+    steps: &mut SolverSteps,
     rng: &mut TestRng,
 ) -> Option<Vec<Value>> {
     let beside = &offer.switches[rng.random_range(0..offer.switches.len())];
@@ -77,8 +82,10 @@ fn at_limit(
     let right = Expr::binary(BinaryOp::Add, right.clone(), by);
     let equal = Expr::binary(BinaryOp::Eq, left.clone(), right);
     let guard = Expr::and(switch.enabled.clone(), equal);
-    let deadline = Deadline::steps(BUDGET);
-    choose_values(sts, offer.label, &guard, &state.valuation, rng, &deadline).sat()
+    let chosen = steps.ask(BUDGET, |deadline| {
+        choose_values(sts, offer.label, &guard, &state.valuation, rng, deadline)
+    });
+    chosen.sat()
 }
 
 /// One value of those that the model or the state mentions, or a number next to it, in the place of one that the
@@ -88,12 +95,13 @@ fn mentioned(
     state: &State,
     offer: &Offer,
     wanted: OfferedSwitch,
-    budget: u64,
+    steps: &mut SolverSteps,
     rng: &mut TestRng,
 ) -> Option<Vec<Value>> {
     let guard = &sts.switch(wanted.switch).enabled;
-    let deadline = Deadline::steps(budget);
-    let chosen = choose_values(sts, offer.label, guard, &state.valuation, rng, &deadline);
+    let chosen = steps.ask(steps.budget, |deadline| {
+        choose_values(sts, offer.label, guard, &state.valuation, rng, deadline)
+    });
     let mut values = chosen.sat()?;
     let constants = sts.constants();
     let known = constants.len() + state.valuation.len();

@@ -25,6 +25,7 @@ use rand::RngExt;
 use super::random::Random;
 use super::transitions::{Transitions, Wanted};
 use super::{Choice, Situation};
+use crate::values::SolverSteps;
 use marathon::Marathons;
 use rollout::{Beginning, Origin, RankedSteps, RolloutContext, rollout, state_taking};
 use situations::{History, Limits, Seen, Taken};
@@ -40,6 +41,9 @@ const WALKS_FOR_RATE: f32 = 16.0;
 const MAX_STATES: usize = 4_000;
 /// Below this rate nothing near is worth much.
 const LITTLE: f32 = 1.0;
+/// A search whose questions have taken so many steps of the solver makes no further walks: where values are dear, a step
+/// that is not the best one costs less than the search for a better one.
+const MAX_SOLVER_STEPS: u64 = 5_000;
 const FEW_WALKS: usize = 6;
 /// Below this rate half of the steps are left to chance, so that `auto` is never much worse than `random`.
 const NOTHING: f32 = 0.3;
@@ -318,7 +322,7 @@ impl Auto {
             limits: &mut self.limits,
             seen,
             rng: situation.rng,
-            budget: situation.budget,
+            steps: SolverSteps::new(situation.budget),
             interrupt: situation.interrupt,
         };
         let has_given = trace.iter().any(|step| matches!(step, Step::Stimulus(_)));
@@ -327,6 +331,9 @@ impl Auto {
         let turn = context.rng.random_range(0..firsts.len());
         let states = context.semantics.set(here.set).states.len();
         for walk in 0..walks(self.last_rate, states) {
+            if context.steps.taken > MAX_SOLVER_STEPS {
+                break;
+            }
             let depth = 1 + context.rng.random_range(0..3) * context.rng.random_range(0..4);
             let known = match self.access.len() {
                 0 => &[][..],

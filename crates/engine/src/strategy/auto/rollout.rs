@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ioco_budget::Interrupt;
-use ioco_solve::{Deadline, choose_values};
+use ioco_solve::choose_values;
 use ioco_sts::{Action, Menu, Offer, OfferedSwitch, Semantics, SetId, State, Step, SwitchId};
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -12,6 +12,7 @@ use super::candidates;
 use super::situations::{History, Key, Limits, Seen, Taken, situations};
 use super::suspects::{self, Fate, Happened};
 use crate::random::TestRng;
+use crate::values::SolverSteps;
 
 /// Responses to one stimulus that are followed.
 const MAX_RESPONSES: usize = 6;
@@ -28,7 +29,7 @@ pub(super) struct RolloutContext<'a> {
     pub limits: &'a mut Limits,
     pub seen: &'a Seen,
     pub rng: &'a mut TestRng,
-    pub budget: u64,
+    pub steps: SolverSteps,
     pub interrupt: &'a Interrupt,
 }
 
@@ -162,10 +163,10 @@ impl Rollout {
             semantics,
             limits,
             rng,
-            budget,
+            steps,
             ..
         } = context;
-        let chosen = candidates::stimulus(semantics, limits, self.set, offer, wanted, *budget, rng);
+        let chosen = candidates::stimulus(semantics, limits, self.set, offer, wanted, steps, rng);
         let Some((action, followed)) = chosen else {
             return false;
         };
@@ -303,11 +304,12 @@ fn response(context: &mut RolloutContext<'_>, set: SetId, menu: &Menu) -> Option
     let states = Arc::clone(context.semantics.set(set));
     let valuation = &states.states[offered.state as usize].valuation;
     let guard = &sts.switch(offered.switch).enabled;
-    let deadline = Deadline::steps(BUDGET);
-    let values =
-        choose_values(&sts, offer.label, guard, valuation, context.rng, &deadline).sat()?;
+    let rng = &mut *context.rng;
+    let chosen = context.steps.ask(BUDGET, |deadline| {
+        choose_values(&sts, offer.label, guard, valuation, rng, deadline)
+    });
     Some(Action {
         label: offer.label,
-        values,
+        values: chosen.sat()?,
     })
 }
