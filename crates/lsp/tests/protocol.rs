@@ -278,7 +278,9 @@ fn hovering_shows_how_often_the_last_run_took_a_switch() {
     record(&editor, &hash, 10, 2);
     let text = hover(&mut editor);
     assert!(
-        text.contains("Closed ──?open──► Closed, after ?open: taken 2 times in run 2"),
+        text.contains(
+            "Closed ──?open──► Closed, after ?open [code == secret]: taken 2 times in run 2"
+        ),
         "{text}"
     );
     // The same switch on another line is another one.

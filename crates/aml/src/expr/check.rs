@@ -465,14 +465,7 @@ impl Checker<'_> {
                 Some(value) => (Expr::Const(Value::from(value)), Known::Of(Type::Decimal)),
                 None => self.bad_number(node, "a decimal has at most 28 digits"),
             },
-            NodeKind::Name(name) => {
-                let member = expected.and_then(ExpectedType::member);
-                let meaning = self.names.meaning(name, member);
-                match self.constant(node) {
-                    Some(value) => self.check(&value, expected),
-                    None => self.named(node, name, meaning),
-                }
-            }
+            NodeKind::Name(name) => self.name(node, name, expected),
             NodeKind::Unary(op, inner) => self.unary(*op, inner),
             NodeKind::Binary(op, both) => self.binary(node, *op, &both[0], &both[1], expected),
             NodeKind::If(all) => self.conditional(all, expected),
@@ -492,6 +485,15 @@ impl Checker<'_> {
             NodeKind::Changed(record, span, fields) => self.changed(node, record, span, fields),
             NodeKind::Method(call) => self.method(node, call, expected),
         }
+    }
+
+    fn name(&mut self, node: &Node, name: &str, expected: Option<ExpectedType>) -> (Expr, Known) {
+        if let Some(value) = self.constant(node) {
+            return self.check(&value, expected);
+        }
+        let member = expected.and_then(ExpectedType::member);
+        let meaning = self.names.meaning(name, member);
+        self.named(node, name, meaning)
     }
 
     fn bad_number(&mut self, node: &Node, why: &str) -> (Expr, Known) {

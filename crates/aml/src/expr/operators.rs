@@ -66,7 +66,19 @@ impl Checker<'_> {
         right: &Node,
         expected: Option<ExpectedType>,
     ) -> (Expr, Known) {
-        let ((first, first_type), (second, second_type)) = self.operands(left, right, expected);
+        let operands = self.operands(left, right, expected);
+        self.operation(node, op, [left, right], operands)
+    }
+
+    /// An operation on operands that were checked. It is a function of its own because deep expressions have many
+    /// operators under way at once, and what is here would take up their stack.
+    fn operation(
+        &mut self,
+        node: &Node,
+        op: BinaryOp,
+        [left, right]: [&Node; 2],
+        ((first, first_type), (second, second_type)): ((Expr, Known), (Expr, Known)),
+    ) -> (Expr, Known) {
         if first_type == Known::Wrong || second_type == Known::Wrong {
             return Self::wrong();
         }

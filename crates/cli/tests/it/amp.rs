@@ -92,7 +92,8 @@ fn the_right_door_passes_also_where_adapters_are_peculiar() {
     for behave in ["", "late", "plain", "once", "inject-first", "no-channel"] {
         let (_door, endpoint) = door(None);
         let arguments = ["--endpoint", &endpoint, "--behave", behave];
-        let ran = test_through(&[&arguments], &folder(), &["--tests", "6"]);
+        let more = ["--tests", "6", "--strategy", "random"];
+        let ran = test_through(&[&arguments], &folder(), &more);
         assert_eq!(ran.code, 0, "{behave}: {}", ran.all());
         assert!(ran.out.contains("6 passed"), "{behave}: {}", ran.all());
     }

@@ -221,7 +221,14 @@ fn verdict(ran: &Ran) -> Vec<&str> {
 fn record_shop(bug: &[&str]) -> (TempDir, Ran) {
     let (_shop, url) = start(python("examples/http/shop.py").arg("0").args(bug));
     let here = example("http");
-    let client = ["--no-shrink", "--tests", "30", "--http"];
+    let client = [
+        "--no-shrink",
+        "--tests",
+        "30",
+        "--strategy",
+        "random",
+        "--http",
+    ];
     let tested = record(&here, ".", &url, &client);
     (here, tested)
 }

@@ -367,7 +367,7 @@ fn stimuli_are_given_by_hand_and_bytes_are_shown_both_ways() {
         "► ?say(text=\"hi there\")",
         r#""SAY hi there\r\n""#,
         "◄ !ok(code=250, text=\"hi there\")",
-        r#""250 SAY hi there\r\n""#,
+        r#""250 SAY hi there""#,
         "◄ !bye",
         "◄ !closed",
     ] {

@@ -166,6 +166,8 @@ pub struct Semantics {
     answers: Answers,
     /// What is found out now is not about the model: warnings are not kept.
     muted: bool,
+    /// Steps of evaluation so far.
+    evaluated: u64,
 }
 
 /// What became of an attempt to take a switch.
@@ -202,6 +204,7 @@ impl Semantics {
             handshakes: Handshakes::default(),
             answers: Answers::default(),
             muted: false,
+            evaluated: 0,
         };
         semantics.begin();
         let mut taken = Vec::new();
@@ -398,6 +401,7 @@ impl Semantics {
         };
         let (result, spent) = evaluation(&budget);
         self.left = self.left.saturating_sub(spent);
+        self.evaluated = self.evaluated.saturating_add(spent);
         result
     }
 
@@ -546,6 +550,11 @@ impl Semantics {
     /// While muted, nothing becomes a warning: steps are followed from states that were only supposed.
     pub fn mute(&mut self, muted: bool) {
         self.muted = muted;
+    }
+
+    /// How many steps of evaluation the questions so far have taken: what they cost, the same on every machine.
+    pub fn evaluated(&self) -> u64 {
+        self.evaluated
     }
 
     /// Whether more than `sets` state sets are remembered, or so large ones that it is time to

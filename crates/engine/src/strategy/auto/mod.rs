@@ -41,9 +41,10 @@ const WALKS_FOR_RATE: f32 = 16.0;
 const MAX_STATES: usize = 4_000;
 /// Below this rate nothing near is worth much.
 const LITTLE: f32 = 1.0;
-/// A search whose questions have taken so many steps of the solver makes no further walks: where values are dear, a step
-/// that is not the best one costs less than the search for a better one.
+/// A search that has taken so many steps of the solver, or of evaluation, makes no further walks: where a walk is dear, a
+/// stimulus that is not the best one costs less than the search for a better one.
 const MAX_SOLVER_STEPS: u64 = 5_000;
+const MAX_EVALUATED: u64 = 100_000;
 const FEW_WALKS: usize = 6;
 /// Below this rate half of the steps are left to chance, so that `auto` is never much worse than `random`.
 const NOTHING: f32 = 0.3;
@@ -330,8 +331,10 @@ impl Auto {
         let mut best = (RankedSteps::default(), false);
         let turn = context.rng.random_range(0..firsts.len());
         let states = context.semantics.set(here.set).states.len();
+        let before = context.semantics.evaluated();
         for walk in 0..walks(self.last_rate, states) {
-            if context.steps.taken > MAX_SOLVER_STEPS {
+            let evaluated = context.semantics.evaluated() - before;
+            if context.steps.taken > MAX_SOLVER_STEPS || evaluated > MAX_EVALUATED {
                 break;
             }
             let depth = 1 + context.rng.random_range(0..3) * context.rng.random_range(0..4);
