@@ -46,6 +46,7 @@ const SETTINGS = `model = "counter.aml"
 [sut]
 command = ["python3", "counter.py"]
 [test]
+strategy = "random"
 tests = 20
 steps = 20
 seed = 3

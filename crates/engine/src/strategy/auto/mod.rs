@@ -44,7 +44,7 @@ const LITTLE: f32 = 1.0;
 /// A search that has taken so many steps of the solver, or of evaluation, makes no further walks: where a walk is dear, a
 /// stimulus that is not the best one costs less than the search for a better one.
 const MAX_SOLVER_STEPS: u64 = 5_000;
-const MAX_EVALUATED: u64 = 100_000;
+const MAX_EVALUATED: u64 = 400_000;
 const FEW_WALKS: usize = 6;
 /// Below this rate half of the steps are left to chance, so that `auto` is never much worse than `random`.
 const NOTHING: f32 = 0.3;
