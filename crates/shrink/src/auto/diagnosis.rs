@@ -17,10 +17,10 @@ use super::routes::{NodeId, Routes};
 const MAX_FAULTS: usize = 100;
 
 /// Stimuli of the trace, from its end, that may have gone wrong.
-const MAX_POSITIONS: usize = 200;
+const MAX_POSITIONS: usize = 1_000;
 
 /// Stimuli behind a fault until it shows.
-const MAX_HIDDEN: usize = 6;
+const MAX_HIDDEN: usize = 12;
 
 /// Lists that are put in order.
 const MAX_CANDIDATES: usize = 12;
@@ -84,18 +84,13 @@ impl<'r> Diagnosis<'r> {
         failed: &ObservedRun,
         limit: usize,
     ) -> Vec<Explanation> {
-        let mut faults: FxHashSet<Fault> = FxHashSet::default();
         let mut explanations = Vec::new();
         for unseen in [UnseenLabels::Ignored, UnseenLabels::Alike] {
-            for fault in self.suspects(failed, unseen) {
-                if !faults.insert(fault) || explanations.len() >= MAX_FAULTS {
-                    continue;
+            for fault in self.suspects(runs, failed, unseen) {
+                if explanations.len() >= MAX_FAULTS {
+                    break;
                 }
-                if runs.iter().all(|run| self.agrees(&fault, run))
-                    && let Some(explanation) = self.shortest(fault, limit)
-                {
-                    explanations.push(explanation);
-                }
+                explanations.extend(self.shortest(fault, limit));
             }
         }
         explanations
@@ -148,9 +143,21 @@ impl<'r> Diagnosis<'r> {
 
     /// Faults that explain the end of the run, from the last stimulus backwards. Behind the fault the system is in a
     /// wrong node, and from there the model shows the rest of the run: the nodes for which that holds are found
-    /// backwards, and where there are none any more nothing before can be the cause.
-    fn suspects(&self, run: &ObservedRun, unseen: UnseenLabels) -> Vec<Fault> {
+    /// backwards, and where there are none any more nothing before can be the cause. Each fault is told once, and only if
+    /// all runs agree with it: the same link is taken again and again in a long trace.
+    fn suspects(
+        &self,
+        runs: &[ObservedRun],
+        run: &ObservedRun,
+        unseen: UnseenLabels,
+    ) -> Vec<Fault> {
         let mut found = Vec::new();
+        let mut seen: FxHashSet<Fault> = FxHashSet::default();
+        let mut tell = |found: &mut Vec<Fault>, fault: Fault| {
+            if seen.insert(fault) && runs.iter().all(|run| self.agrees(&fault, run)) {
+                found.push(fault);
+            }
+        };
         let Some(last) = run.stimuli.len().checked_sub(1) else {
             return found;
         };
@@ -166,7 +173,7 @@ impl<'r> Diagnosis<'r> {
             .routes
             .stimulus_link(run.nodes[last], &run.stimuli[last])
         {
-            found.push(fault_at(run.nodes[last], link, None));
+            tell(&mut found, fault_at(run.nodes[last], link, None));
         }
         // Where the system may be behind the stimulus that is looked at; `None`: anywhere.
         let mut behind: Option<FxHashSet<NodeId>> = None;
@@ -194,7 +201,7 @@ impl<'r> Diagnosis<'r> {
                     let fault = fault_at(node, link, Some(wrong));
                     take(self.routes, Some(&fault), &mut effect, link);
                     if settle(self.routes, None, &mut effect).is_some() && fits(&effect) {
-                        found.push(fault);
+                        tell(&mut found, fault);
                     }
                 }
                 take(self.routes, None, &mut before, link);
