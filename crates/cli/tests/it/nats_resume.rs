@@ -332,8 +332,8 @@ fn repeated_order(store: Option<&str>) {
     std::fs::write(folder.path().join("ping.aml"), "no model").expect("written");
     assert_eq!(repeat("1", &[]).code, 0);
     // Another system: the outcome differs where it answers otherwise.
-    let mended = BROKEN_SYSTEM.replace("count > 2", "count > 1");
-    std::fs::write(folder.path().join("system.py"), mended).expect("written");
+    let corrected = BROKEN_SYSTEM.replace("count > 2", "count > 1");
+    std::fs::write(folder.path().join("system.py"), corrected).expect("written");
     let different = repeat("1", &[]);
     assert_eq!(different.code, 1, "{}", different.all());
     assert!(
